@@ -50,6 +50,7 @@ from pprofdiff.analysis.causes.sites import (
     part_of_all,
     resized,
     share_of_change,
+    taken_back,
     within,
     without_moved,
 )
@@ -458,6 +459,8 @@ def _of_site(
         text = f"{text} {inside}".strip()
     elif not site.instead_of:
         text = f"{text} {resized(view.totals, site)}".strip()
+    if others and number > len(others):
+        text = f"{text} {taken_back(view.totals, [site, *others])}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space

@@ -569,6 +569,18 @@ def share_of_change(
     return f"That is {', '.join(clauses)}{averaged}."
 
 
+def taken_back(totals: Allocated | None, sites: Sequence[Site]) -> str:
+    """Return how much others take back, if sites change by more than all, or ""."""
+    if totals is None or totals.space is None or not all(one.agrees for one in sites):
+        return ""
+    whole = totals.space[1] - totals.space[0]
+    rest = whole - sum(one.space[1] - one.space[0] for one in sites)
+    if rest * whole >= -MINOR * whole * whole or abs(rest) < BYTE:
+        return ""
+    way = "less" if rest < 0 else "more"
+    return f"Other functions allocate {amount(abs(rest), 'B')}/op {way}."
+
+
 def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
     """Yield (unit, total per op, function's per op) of bytes, and of exact objects."""
     if totals is None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.places import Program, whole_of, with_moved
-from pprofdiff.analysis.causes.sites import Allocated, Site, is_large
+from pprofdiff.analysis.causes.sites import Allocated, Site, is_large, taken_back
 from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.causes.wording import read
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.findings import why
@@ -597,3 +598,20 @@ def test_a_function_that_others_now_call_around_is_no_cheaper():
     rows = {name.rpartition(".")[2]: row for row, name in enumerate(cpu.names)}
     place = whole_of(cpu, rows["P"])
     assert with_moved(cpu, Program(cpu), place) == place
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ((336.0, 288.0), "Other functions allocate 58 B/op less."),
+        ((336.0, 230.0), ""),
+        ((336.0, 100.0), ""),
+    ],
+)
+def test_what_others_take_back_of_sites_that_exceed_the_total_is_said(new, said):
+    totals = Allocated(space=(17_000.0, 17_566.0), objects=None)
+    sites = [
+        Site(f"p.F{row}", row, (0.0, size), (0.0, 1.0), exact=True)
+        for row, size in enumerate(new)
+    ]
+    assert read(taken_back(totals, sites))[0] == said

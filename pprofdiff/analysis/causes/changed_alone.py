@@ -267,6 +267,7 @@ class _Place(NamedTuple):
 def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
     """Return whether a place is outside of the changed functions in `rows`.
 
+    Its lines in new decide, if it has any: what they replaced may be a function's.
     Tests have no code of the program.
     """
     if place.of_tests:
@@ -278,19 +279,15 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
             for one in changed
             for at in one.places.sides
         )
+    side = 1 if place.hunk.new_count else 0
+    path, lines = place.paths[side], place.hunk.sides[side]
     return not any(
         at is not None
         and at.text is not None
         and at.text.path == path
         and at.extent is not None
         and max(lines.start, at.extent.start) < min(lines.stop, at.extent.end + 1)
-        for one in changed
-        for at, path, lines in zip(
-            (one.places.base, one.places.new),
-            place.paths,
-            place.hunk.sides,
-            strict=True,
-        )
+        for at in (one.places.side(side) for one in changed)
     )
 
 

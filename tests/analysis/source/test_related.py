@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
-from pprofdiff.analysis.causes.carriers import Carriers, with_others
-from pprofdiff.analysis.causes.changed_alone import Ran, changed_alone
+from pprofdiff.analysis.causes.carriers import Carriers, ChangedHunk, with_others
+from pprofdiff.analysis.causes.changed_alone import (
+    Ran,
+    _Place,
+    _silent,
+    changed_alone,
+)
 from pprofdiff.analysis.causes.finding import Findings
 from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.source.extents import Extent
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.source import Hunk, SourceText
 from pprofdiff.report.json.document import render as document
 from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import report_of
@@ -579,3 +588,21 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert report.outcome.needs == ""
     said = "No function in the CPU profile changed; changed elsewhere: g.go"
     assert said in text(report)
+
+
+@pytest.mark.parametrize(
+    ("hunk", "elsewhere"),
+    [
+        (Hunk(4, 4, 6, 16), True),
+        (Hunk(9, 2, 23, 4), False),
+        (Hunk(4, 4, 5, 0), False),
+    ],
+    ids=["above", "inside", "gone"],
+)
+def test_what_replaces_a_function_s_first_lines_above_it_is_elsewhere(hunk, elsewhere):
+    """The lines of a change that follow each other are one hunk."""
+    text = SourceText("f.go", (), "git", "")
+    base, new = (Located(None, text, Extent(start, start + 40)) for start in (4, 23))
+    one = ChangedHunk(0, Places(base, new), hunk)
+    place = _Place(("f.go", "f.go"), hunk)
+    assert _silent(SimpleNamespace(changed=(one,)), [0], place) == elsewhere

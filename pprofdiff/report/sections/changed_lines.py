@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
+from pprofdiff.analysis.policy import SIMILAR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
@@ -114,7 +115,8 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     for i, lines in enumerate(source.lines):
         diff = report.profiles[source.diff]
         amount = ""
-        if (lines.base or lines.new) and not _exceeds(diff, lines):
+        shown = not _exceeds(diff, lines) and not _is_of_more(diff, finding, lines)
+        if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         others = ""
@@ -146,6 +148,20 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
     rows = [i for i, name in enumerate(functions.names) if name == lines.function]
     base, new = (int(side[rows].sum()) for side in functions.raw("cum"))
     return lines.base > base or lines.new > new
+
+
+def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
+    """Return whether lines that call a site change by more than that allocates.
+
+    They call others as well, which are no part of the finding.
+    """
+    if not finding.evidence or lines.function in finding.functions:
+        return False
+    fact = finding.evidence[0]
+    if fact.source != "allocs profile" or fact.base is None or fact.new is None:
+        return False
+    called = float(diff.normalization.delta(lines.base, lines.new))
+    return abs(called) > SIMILAR * abs(fact.new - fact.base)
 
 
 def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:

@@ -104,6 +104,11 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
         return self.work is not None and bool(self.work.turns)
 
     @property
+    def rewritten(self) -> str:
+        """The measured benchmarks, or what they call in test files, that differ."""
+        return "" if self.turns is None else self.turns.rewritten
+
+    @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The profile comparisons, most important first."""
         return tuple(self.results.get("profile", ()))

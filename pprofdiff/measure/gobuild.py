@@ -20,8 +20,8 @@ _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}
 # A git hook that runs us sets these for the user's repository.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LDFLAGS = re.compile(r"-ldflags=")
-# Output of the go command that says where something failed, not what.
 _NO_MODULE = "go.mod file not found"
+# Output of the go command that says where something failed, not what.
 _HEADING = re.compile(r"# |FAIL\t")
 _DOWNLOADS = re.compile(rb"^go: (?:downloading|finding|extracting) .*\n?", re.MULTILINE)
 _MOST = 1 << 26

@@ -175,7 +175,8 @@ def report_of(
     findings = find(comparison, decided.verdict, decided.moved, decided.allocating)
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
-    if sources is not None and not _rewritten(comparison):
+    # Lines of the program may not be why benchmarks that differ cost more.
+    if sources is not None and not comparison.rewritten:
         comparison, decided, behind = _looked_up(comparison, decided, findings, sources)
         findings, changed, unchanged = behind[:3]
         for caveat in behind.caveats:
@@ -199,11 +200,6 @@ def report_of(
     )
     _check(report)
     return report if gate is None else judged(report, gate)
-
-
-def _rewritten(comparison: Comparison) -> bool:
-    """Return whether benchmarks differ, so that lines of the program may not be why."""
-    return comparison.turns is not None and bool(comparison.turns.rewritten)
 
 
 def _looked_up(

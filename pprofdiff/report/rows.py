@@ -242,11 +242,9 @@ def prefix_of(lines: ChangedLines) -> str:
 
     That is said of functions; of others, ``lines removed: ``.
     """
-    if lines.verb == "moved":
-        return "moved: "
-    if lines.verb != "removed":
-        return ""
-    return "removed: " if lines.dropped else "lines removed: "
+    if lines.verb == "removed" and not lines.dropped:
+        return "lines removed: "
+    return f"{lines.verb}: " if lines.verb in ("removed", "moved") else ""
 
 
 class SourceNote(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from math import hypot, inf
 
 import numpy as np
 from msgspec import Struct
@@ -132,22 +131,9 @@ class Turns(Struct, frozen=True, eq=False):
         return [self.of(*one) for one in zip(base, new, strict=True)]
 
     def geomeans(self, figure: tuple[Floats, Floats]) -> InTurns:
-        """Return each turn's geometric mean of a figure over benchmarks.
-
-        Benchmarks of one turn share the machine: their noise adds up rather than
-        cancels. A mean that varies less than that of independent ones does so by
-        chance, and by much with few turns.
-        """
+        """Return each turn's geometric mean of a figure over benchmarks."""
         base, new = (np.exp(np.log(side).mean(axis=1)).tolist() for side in figure)
-        if not self.several:
-            return self.of(base, new)
-        each = [one.ratio() for one in self.each(figure)]
-        sigma = hypot(*(one.sigma for one in each))
-        # Satterthwaite, Biometrics Bulletin 2(6), 1946.
-        parts = sum(one.sigma**4 / one.freedom for one in each)
-        freedom = sigma**4 / parts if parts else inf
-        least = sigma / len(each), freedom
-        return self.of(base, new)._replace(least=least)
+        return self.of(base, new)
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:

@@ -457,30 +457,35 @@ class Carriers:
                 one.calls,
                 names[one.through] if one.through >= 0 else "",
                 one.far,
-                before=one.calls and not on_call,
+                before=before,
             )
             for of, one in related
-            for i, on_call in self._leading(one, of)
+            for i, before in self._leading(one, of)
         )
 
-    def _leading(self, changed: OnStacks, to: int) -> Iterator[tuple[int, bool]]:
-        """Yield a changed function's hunks, and whether the call of `to` is on them.
+    def _leading(self, changed: OnStacks, to: int) -> list[tuple[int, bool]]:
+        """Return a changed function's hunks, and whether it calls `to` after them.
 
         Of a caller, only those with the call count, or else lines up to the last one:
         later ones run afterwards.
         """
+        hunks = self.by_row[changed.row]
+        if not changed.calls:
+            return [(i, False) for i in hunks]
         calling = [self._calling(changed.row, to, side) for side in (0, 1)]
-        before, on_call = list[int](), list[int]()
-        for i in self.by_row[changed.row]:
-            sides = [*zip(calling, self.changed[i].hunk.sides, strict=True)]
-            if any(line in span for lines, span in sides for line in lines):
-                on_call.append(i)
-            elif not changed.calls or any(
-                lines and span.start <= max(lines) for lines, span in sides
-            ):
-                before.append(i)
-        both = on_call if changed.calls and on_call else [*before, *on_call]
-        yield from ((i, i in on_call) for i in sorted(both))
+        sides = {
+            i: [*zip(calling, self.changed[i].hunk.sides, strict=True)] for i in hunks
+        }
+        on_call = [
+            (i, False)
+            for i, both in sides.items()
+            if any(line in span for lines, span in both for line in lines)
+        ]
+        return on_call or [
+            (i, True)
+            for i, both in sides.items()
+            if any(lines and span.start <= max(lines) for lines, span in both)
+        ]
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""

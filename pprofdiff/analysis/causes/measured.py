@@ -160,9 +160,8 @@ def _ranked(view: _View) -> Iterator[Finding]:
     if view.cpu is not None and view.program is not None:
         claimed, word = _add_places(view, view.cpu, view.program, drafts, named)
     sites = _worth_reporting(view, named)
-    for number, site in enumerate(sites, 1):
-        others = [one for one in sites if one is not site]
-        finding = _of_site(view, site, claimed, number, others)
+    for number in range(1, len(sites) + 1):
+        finding = _of_site(view, sites, number, claimed)
         if claimed is not None and finding.claim is not None:
             claimed = claimed.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
@@ -303,8 +302,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""
-    same_way = site is not None and not _is_opposite(site, delta)
-    if known and site and same_way and not exceeds(view.totals, site):
+    apart = site is None or _is_opposite(site, delta) or exceeds(view.totals, site)
+    if known and site and not apart:
         counted = amounts(view.totals, site)
     sentences = place_words.sentences(cpu, place)
     if counted:
@@ -441,26 +440,23 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
 
 
 def _of_site(
-    view: _View,
-    site: Site,
-    claimed: Claim | None,
-    number: int,
-    others: Sequence[Site],
+    view: _View, sites: Sequence[Site], number: int, claimed: Claim | None
 ) -> Finding:
-    """Return a change in allocations as a finding."""
+    """Return the change in allocations of one of the sites, by number, as a finding."""
+    site = sites[number - 1]
     counted = within(view.totals, site)
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = _verb(counted, fewer=fewer)
-    text = share_of_change(view.totals, counted, alone=not others, mix=view.mix)
+    text = share_of_change(view.totals, counted, alone=len(sites) == 1, mix=view.mix)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
     elif not site.instead_of:
         text = f"{text} {resized(view.totals, site)}".strip()
-    if others and number > len(others):
-        text = f"{text} {taken_back(view.totals, [site, *others])}".strip()
+    if number == len(sites) > 1:
+        text = f"{text} {taken_back(view.totals, sites)}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and not site.helpers and not site.instead_of:
         below = view.sites.under(site.name)[0].space
@@ -469,7 +465,7 @@ def _of_site(
     everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
     cpu = view.cpu
-    if cpu is not None and claimed is not None and not _may_replace(site, others):
+    if cpu is not None and claimed is not None and not _may_replace(site, sites):
         rows = cpu.rows_of(everyone)
         own = owned_by(cpu, rows.tolist()).without(claimed)
         delta = cpu.delta(own)
@@ -512,13 +508,13 @@ def _of_site(
     )
 
 
-def _may_replace(site: Site, others: Sequence[Site]) -> bool:
+def _may_replace(site: Site, sites: Sequence[Site]) -> bool:
     """Return whether a site may do another one's work, or have lost its own to it.
 
     It may have, or have lost, the CPU of a third function with that.
     """
     fewer = site.space[1] < site.space[0]
-    opposite = any((one.space[1] < one.space[0]) != fewer for one in others)
+    opposite = any((one.space[1] < one.space[0]) != fewer for one in sites)
     return bool(site.instead_of) or (opposite and not all(site.space))
 
 

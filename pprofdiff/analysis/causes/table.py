@@ -175,13 +175,12 @@ def find(
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
-        apart = change_apart(comparison, moved)
         if not _severe(findings):
             sites = tuple(allocations_of_units(comparison, allocating))
             # Counts that benchmarks average say less of the same sites.
             rest = (one for one in findings.found if not (sites and one.sure))
             findings = findings._replace(found=(*sites, *rest))
-        elif apart:
+        elif change_apart(comparison, moved):
             left = [one for one in allocating if one not in moved]
             sites = tuple(allocations_of_units(comparison, left, findings.found))
             findings = findings._replace(found=(*findings.found, *sites))

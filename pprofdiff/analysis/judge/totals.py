@@ -82,11 +82,24 @@ class InTurns(NamedTuple):
         if self.layouts and size == 1 < together:
             orders = max(len(pairs) // together, 1)
             sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / orders))
-        middle = float(pairs.mean())
-        known = (sigma, len(blocks) - 1), self.least
-        return max(
-            (_ratio_of(middle, *one) for one in known), key=lambda one: one.wide[1]
-        )
+        middle, (least, freedom) = float(pairs.mean()), self.least
+        own = _ratio_of(middle, sigma, len(blocks) - 1)
+        if not least:
+            return own
+        other = _ratio_of(middle, least, freedom)
+        return max(own, other, key=lambda one: one.wide[1])
+
+
+def of_independent(ratios: Sequence[Ratio]) -> tuple[float, float]:
+    """Return the deviation of the mean of logarithms, and its degrees of freedom.
+
+    It is a lower bound for ratios that share the machine: their noise adds up rather
+    than cancels. With few turns, a mean varies less by chance, and by much (for the
+    degrees of freedom: Satterthwaite, Biometrics Bulletin 2(6), 1946).
+    """
+    sigma = hypot(*(one.sigma for one in ratios))
+    parts = sum(one.sigma**4 / one.freedom for one in ratios)
+    return sigma / len(ratios), sigma**4 / parts if parts else inf
 
 
 def all_paired(base: Sized, new: Sized, pairs: int) -> bool:

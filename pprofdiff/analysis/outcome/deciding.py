@@ -104,7 +104,7 @@ def outcome(comparison: Comparison) -> Outcome:
     On a busy machine CPU/op ranks before wall-clock figures.
     """
     builds = list(build_differences(comparison.base, comparison.new, comparison.cpu))
-    if comparison.turns is not None and (names := comparison.turns.rewritten):
+    if names := comparison.rewritten:
         several = names.split(", ")
         verb = "are" if len(several) > 1 else "is"
         who = f"{first_few(several, NAMED)} {verb} written differently"

@@ -14,7 +14,7 @@ from pprofdiff.analysis.benchmarks.times import (
     times_by_run,
     written,
 )
-from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.busy import busy, clock_sigma
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.about_work import by_call_sites
@@ -35,6 +35,7 @@ from pprofdiff.analysis.judge.totals import (
     Ratio,
     all_paired,
     median_of_values,
+    of_independent,
     ratio_of_medians,
     ratio_of_runs,
     ratio_of_sums,
@@ -122,12 +123,18 @@ def timed(comparison: Comparison) -> Timed | None:
 
 def _in_turns(turns: Turns) -> Timed:
     """Return time per op of interleaved benchmarks: the geometric mean of each turn."""
-    each = {
-        written(name): figure.ratio()
-        for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
-    }
-    seconds = turns.geomeans(turns.seconds)
+    ratios = [figure.ratio() for figure in turns.each(turns.seconds)]
+    seconds = _mean_of(turns, turns.seconds, ratios)
+    each = dict(zip(map(written, turns.names), ratios, strict=True))
     return Timed(_of_turns(TIME, seconds, source_of(turns.names)), each)
+
+
+def _mean_of(
+    turns: Turns, figure: tuple[Floats, Floats], ratios: Sequence[Ratio]
+) -> InTurns:
+    """Return a figure's mean over benchmarks, no surer than of independent ones."""
+    mean = turns.geomeans(figure)
+    return mean._replace(least=of_independent(ratios)) if turns.several else mean
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -179,7 +186,8 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
             return None
         # The same mean over benchmarks as time/op: the profiles' mix is weighted by
         # iterations and appears in no benchstat table.
-        seconds = turns.geomeans(turns.cpu_of_all)
+        ratios = [figure.ratio() for figure in turns.each(turns.cpu_of_all)]
+        seconds = _mean_of(turns, turns.cpu_of_all, ratios)
         return _of_turns(CPU, seconds, "the CPU time that the kernel counted")
     diff = comparison.cpu
     if diff is None:

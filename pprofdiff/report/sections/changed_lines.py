@@ -175,9 +175,7 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
         found.setdefault((how, one.before), []).append(one)
     for (how, before), several in found.items():
         for lines, more in _by_function([one.lines for one in several]):
-            lead = _lead(lines)
-            if before:
-                lead = f"{lead.removesuffix(': ')} before the call: "
+            lead = _lead(lines, " before the call" if before else "")
             yield SourceNote(f", {how}", lead, lines, more)
 
 
@@ -196,8 +194,8 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
             yield SourceNote("", lead, lines, more)
 
 
-def _lead(lines: ChangedLines) -> str:
-    return f"{lines.verb.capitalize()}: "
+def _lead(lines: ChangedLines, when: str = "") -> str:
+    return f"{lines.verb.capitalize()}{when}: "
 
 
 def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:

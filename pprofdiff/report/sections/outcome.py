@@ -140,8 +140,9 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
         headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
-        known = [COSTS[m.id].noun for m in outcome.measures if m.id in ("time", "cpu")]
-        what = f" {' or '.join(sorted(known, reverse=True))}" if first.of_turns else ""
+        known = {measure.id for measure in outcome.measures}
+        nouns = [COSTS[id_].noun for id_ in ("time", "cpu") if id_ in known]
+        what = f" {' or '.join(nouns)}" if first.of_turns else ""
         headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []

@@ -25,9 +25,8 @@ def code(case: Case) -> Iterator[Finding]:
     if cpu is None:
         return
     for place in case.places:
-        yield (
-            _undecided(cpu, place) if is_undecided(cpu, place) else _finding(cpu, place)
-        )
+        say = _undecided if is_undecided(cpu, place) else _finding
+        yield say(cpu, place)
     if not cpu.in_shares or case.places:
         return
     # In CPU time of Go it rose many times, and other rules find what it does.

@@ -212,7 +212,7 @@ def _looked_up(
     from pprofdiff.analysis.causes.sources import with_source
 
     whole = comparison.measured or not decided.decided
-    behind = with_source(comparison, findings, sources, decided.moved, whole=whole)
+    behind = with_source(comparison, findings, sources, decided.units, whole=whole)
     if behind.same is None:
         counts = any(one.base != one.new and not one.noise for one in decided.counted)
         if not (decided.decided or decided.allocating or counts) and _none_ran(behind):

@@ -127,6 +127,18 @@ def changed_units(
             yield [moved[i] for i in places], of_unit
 
 
+def unit_named(
+    comparison: Comparison, units: Sequence[Unit], names: str
+) -> Comparison | None:
+    """Return the own samples of the units that a finding names, None if unknown."""
+    split = comparison.split or comparison.alone
+    wanted = {unit.key for unit in units if unit.name in names.split(", ")}
+    for one in () if split is None or not wanted else split.units:
+        if wanted.issubset(one.benchmarks):
+            return comparison.of_unit(one)
+    return None
+
+
 def _named(finding: Finding, names: str, number: int, about: str) -> Finding:
     """Return a finding under its unit's name, with an id unique among units."""
 

@@ -85,15 +85,16 @@ def with_source(
     comparison: Comparison,
     findings: Findings,
     sources: Sources,
-    moved: Sequence[Unit] = (),
+    units: Sequence[Unit] = (),
     *,
     whole: bool,
 ) -> Behind:
     """Return the findings with the changed lines behind them, and the other lines.
 
+    A finding about one of several `units` has the lines of that unit's own samples.
     Without a known cause or changed line, the only functions that ran and changed
-    become a finding: if some benchmarks `moved`, the functions that they ran. Whether
-    all code is the same is only looked up for `whole`.
+    become a finding: if some units moved, the functions that they ran. Whether all code
+    is the same is only looked up for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -103,34 +104,14 @@ def with_source(
     case = Case(comparison)
     carriers = [Carriers(diff, sources) for diff in comparison.profiles]
     of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
-    carried, said = [], set[str]()
-    for finding in findings.found:
-        source = None
-        # CPU within noise gives no lines; allocation is counted by line.
-        by_cpu = finding.claim is not None and finding.mark != "noise"
-        by_cpu &= not _allocates(finding)
-        if by_cpu and case.cpu is not None and of_cpu:
-            source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
-        elif finding.names or finding.functions:
-            source = _of_functions(finding, carriers)
-        if source is not None and finding.unit:
-            # Samples of all units together give no amounts of this one.
-            source = source.without_amounts()
-        if source is not None:
-            # Lines that cost something themselves are no reason for another cost.
-            new = (one for one in source.related if one.lines.place not in said)
-            source = source._replace(related=tuple(new))
-            said |= {one.place for one in source.lines}
-        # Measured work that follows from a cause has no lines but the cause's.
-        own = not (comparison.measured and finding.parent)
-        if own and source is not None and any(source[:3]):
-            carried.append(finding._replace(source=source))
-        else:
-            carried.append(finding)
+    carried = list(
+        _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, units)
+    )
     known = any(one.severity != "info" or _names_lines(one) for one in carried)
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
+        moved = [unit for unit in units if unit.moved]
         changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
             carried.insert(0, changed)
@@ -148,6 +129,55 @@ def with_source(
         tuple(_caveats(first)),
         same=same,
     )
+
+
+def _with_lines(
+    comparison: Comparison,
+    cpu: CPUComparison | None,
+    of_cpu: Sequence[Carriers],
+    carriers: list[Carriers],
+    findings: Sequence[Finding],
+    units: Sequence[Unit],
+) -> Iterator[Finding]:
+    """Yield findings with the changed lines behind them, each related line once."""
+    of_units, said = dict[str, list[Carriers]](), set[str]()
+    for finding in findings:
+        source = None
+        # CPU within noise gives no lines; allocation is counted by line.
+        by_cpu = finding.claim is not None and finding.mark != "noise"
+        if by_cpu and cpu is not None and of_cpu and not _allocates(finding):
+            source = _of_claim(cpu, of_cpu[0], finding, carriers)
+        elif finding.names or finding.functions:
+            if finding.unit and finding.unit not in of_units:
+                found = _of_unit(comparison, units, finding.unit, carriers[0].sources)
+                of_units[finding.unit] = found or carriers
+            own = of_units[finding.unit] if finding.unit else carriers
+            source = _of_functions(finding, own)
+        if source is not None and finding.unit:
+            # The tables next to it have the samples of all units together.
+            source = source.without_amounts()
+        if source is not None:
+            # Lines that cost something themselves are no reason for another cost.
+            new = (one for one in source.related if one.lines.place not in said)
+            source = source._replace(related=tuple(new))
+            said |= {one.place for one in source.lines}
+        # Measured work that follows from a cause has no lines but the cause's.
+        is_cause = not (comparison.measured and finding.parent)
+        if is_cause and source is not None and any(source[:3]):
+            yield finding._replace(source=source)
+        else:
+            yield finding
+
+
+def _of_unit(
+    comparison: Comparison, units: Sequence[Unit], names: str, sources: Sources
+) -> list[Carriers]:
+    """Return the changed lines in the own samples of the units that `names` lists."""
+    from pprofdiff.analysis.causes.by_unit import unit_named
+
+    of_unit = unit_named(comparison, units, names)
+    profiles = () if of_unit is None else of_unit.profiles
+    return [Carriers(diff, sources) for diff in profiles]
 
 
 def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:

@@ -116,7 +116,21 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
             for one in outcome.counted
             if counts(one) not in _NONE
         ),
+        *_without_mean(outcome),
     ]
+
+
+def _without_mean(outcome: Outcome) -> list[str]:
+    """Return how many benchmarks allocate otherwise, if zeros allow no geomean."""
+    some, many = outcome.allocating, len(outcome.units)
+    if not some or any(one.unit == "allocs/op" for one in outcome.counted):
+        return []
+    more = sum(one.new > one.base for unit in some if (one := unit.objects))
+    if 0 < more < len(some):
+        return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
+    every = "both" if many == _BOTH else f"all {many}"
+    where = every if len(some) == many else f"{len(some)} of {many}"
+    return [f"{'more' if more else 'fewer'} allocs/op in {where}"]
 
 
 def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:

@@ -573,6 +573,32 @@ def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_pat
     assert "f.go" not in written
 
 
+@pytest.mark.parametrize("slower", ["All", "Other"])
+def test_the_calls_of_another_benchmark_are_not_said(tmp_path, slower):
+    """G calls F only in BenchmarkAll."""
+    repo = repository(tmp_path / "repo")
+    caller = "package p\n\nfunc G() {\n\tcall()\n}\n"
+    files = {"go.mod": "module example.com/p\n", "g.go": caller}
+    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
+    new = repo.commit("change", {"g.go": caller.replace("call()", "call(1)")})
+    own = (f"{PACKAGE}.F", "/b/p/f.go", 5)
+    stacks = {
+        "All": (own, (f"{PACKAGE}.G", "/b/p/g.go", 4), *path("F")[1:]),
+        "Other": (own, *path("F", bench="Other")[1:]),
+    }
+    sides = [
+        [
+            Unit({stack: 900 if name == more else 600}, name=name)
+            for name, stack in stacks.items()
+        ]
+        for more in ("", slower)
+    ]
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    written = text(report_of(compared(*sides), sources=sources))
+    assert f"1. {slower}: p.F " in written
+    assert ("Changed: g.go:4 in p.G" in written) == (slower == "All")
+
+
 def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path):
     repo = repository(tmp_path / "repo")
     files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}

@@ -255,7 +255,7 @@ def help_text() -> str:
         *_steps_help(),
         "",
         "Marks: ▲ ▼ significantly more or less than base; ~ within noise (three",
-        "  standard deviations, corrected for the number of rows); none: not judged.",
+        "  standard deviations, corrected for the number of rows); none: can't tell.",
         "  (was X): the same function, renamed or moved; (probably was X): by its",
         "  samples, not its name; (perhaps X now): X may have replaced it.",
         "",

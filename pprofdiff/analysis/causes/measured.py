@@ -304,7 +304,9 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     counted = ""
     apart = site is None or _is_opposite(site, delta) or exceeds(view.totals, site)
     if known and site and not apart:
-        counted = amounts(view.totals, site)
+        size = amounts(view.totals, site)
+        # Averaged over many ops of other benchmarks, a change may round to nothing.
+        counted = size if " → " in size else ""
     sentences = place_words.sentences(cpu, place)
     if counted:
         all_ = " cum" if place.whole else ""

@@ -17,7 +17,7 @@ def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
     if "noise" in seen:
         words.append(f"{MARKS['noise']} within noise")
     if "" in seen:
-        words.append("no mark: not judged")
+        words.append("no mark: can't tell")
     if words:
         text = "; ".join(words)
         yield Sentence(f"{text[0].upper()}{text[1:]}.", "legend")

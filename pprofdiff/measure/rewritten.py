@@ -11,6 +11,10 @@ from pprofdiff.analysis.source.declarations import GoFile
 
 _MOST = 1 << 24
 _NAME = re.compile(r"\w+")
+# Calls of *testing.B that change what is printed, not what an operation does.
+_PRINTED = re.compile(
+    r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
+)
 
 _Code = dict[str, str]
 
@@ -18,8 +22,9 @@ _Code = dict[str, str]
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     """Return which benchmarks, or helpers in test files, differ between two folders.
 
-    Comments and spaces do not count. A helper is named with the first benchmark that
-    calls it, directly or not. A benchmark that a side lacks is left out.
+    Comments, spaces, ``b.ReportAllocs`` and the like do not count. A helper is named
+    with the first benchmark that calls it, directly or not. A benchmark that a side
+    lacks is left out.
     """
     before, after = _declared(base), _declared(new)
     found: dict[str, str] = {}
@@ -46,7 +51,7 @@ def _declared(folder: str) -> _Code:
             go = GoFile(text.replace("\r\n", "\n"))
             for one in go.functions:
                 name = one.name.rpartition(".")[2]
-                words = go.code(one.start, one.end).split()
+                words = _PRINTED.sub("", go.code(one.start, one.end)).split()
                 code[name] = " ".join([code.get(name, ""), *words])
     return code
 

@@ -36,6 +36,8 @@ func unused() int { return 1 }
         ("filled(b, 100)", "filled(b, 100) // all", []),
         ("make([]string, n)", "make([]string, 2*n)", ["keys (in BenchmarkGet)"]),
         ("return 1", "return 2", []),
+        ("for b.Loop", "b.ReportAllocs()\n\tb.SetBytes(int64(8))\n\tfor b.Loop", []),
+        ("for b.Loop", "b.ResetTimer()\n\tfor b.Loop", ["BenchmarkGet"]),
         ("func keys(", "func names(", ["keys (in BenchmarkGet)"]),
         ("BenchmarkGet", "BenchmarkGetOne", []),
     ],

@@ -280,6 +280,20 @@ class Carriers:
         """
         return self._cum(hunks, 0), self._cum(hunks, 1)
 
+    def alike(self, *hunks: int) -> bool:
+        """Return whether `cum` compares hunks of a function on both sides.
+
+        Not if only one side runs them in a closure that the function itself does not
+        call, as on a goroutine of its own: what called that has other lines.
+        """
+        rows = {self.changed[i].row for i in hunks}
+        names = np.arange(len(self.diff.paired_functions.names))
+        inside = self.diff.having(np.isin(names, list(rows)))
+        outside = [
+            bool((self._on(hunks, side) & ~inside[side]).any()) for side in (0, 1)
+        ]
+        return outside[0] == outside[1]
+
     def _cum(self, hunks: Sequence[int], side: int) -> int:
         return int(self.diff.values[side][self._on(hunks, side)].sum())
 

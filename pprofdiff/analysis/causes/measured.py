@@ -46,8 +46,8 @@ from pprofdiff.analysis.causes.sites import (
     exceeds,
     is_large,
     needed,
-    netted,
     part_of_all,
+    replaced,
     resized,
     share_of_change,
     taken_back,
@@ -60,6 +60,8 @@ from pprofdiff.analysis.causes.wording import (
     count,
     factor,
     joined,
+    listed,
+    others,
 )
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
@@ -263,9 +265,9 @@ def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
-    The GC runs as often as the program allocates and wakes its workers through the
-    scheduler. Without a verdict it is no cause: how much GC a run does varies with its
-    length.
+    What several causes have a part in is no amount of the largest. The GC runs as often
+    as the program allocates and wakes its workers through the scheduler. Without a
+    verdict it is no cause: how much GC a run does varies with its length.
     """
     counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
@@ -283,7 +285,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
             every = "both" if len(owners) == 2 else "all"
             way = "more" if (finding.explains or 0.0) > 0 else "less"
             title = f"{finding.title}, since {every} allocate {way}"
-            finding = finding._replace(title=title)
+            finding = finding._replace(title=title, explains=None, own=None)
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     elif view.moved:
         drafts.append((finding.weight, finding, []))
@@ -422,7 +424,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         return []
     # The other half of a move may itself be too small to report. Fewer objects are maps
     # and slices that grow now and then: how often depends on b.N and other code.
-    left = netted(
+    left = replaced(
         [
             site
             for site in without_moved(view.sites.all)
@@ -455,15 +457,15 @@ def _of_site(
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
-    elif not site.instead_of:
+    elif not site.gone:
         text = f"{text} {resized(view.totals, site)}".strip()
     if number == len(sites) > 1:
         text = f"{text} {taken_back(view.totals, sites)}".strip()
     amount = amounts(view.totals, site)
-    if view.sites is not None and not site.helpers and not site.instead_of:
+    if view.sites is not None and not site.helpers and not site.gone:
         below = view.sites.under(site.name)[0].space
         amount += "" if below == site.space else f" {FLAT_WITH_LIBRARY}"
-    owners = [site.name, site.instead_of] if site.instead_of else [site.name]
+    owners = [*site.came, *site.gone] if site.gone else [site.name]
     everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
     cpu = view.cpu
@@ -492,7 +494,7 @@ def _of_site(
     )
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
-        f"{name} {verb} {amount}",
+        f"{_instead(site) if site.gone else f'{name} {verb}'} {amount}",
         text,
         facts,
         amount=amount,
@@ -517,7 +519,7 @@ def _may_replace(site: Site, sites: Sequence[Site]) -> bool:
     """
     fewer = site.space[1] < site.space[0]
     opposite = any((one.space[1] < one.space[0]) != fewer for one in sites)
-    return bool(site.instead_of) or (opposite and not all(site.space))
+    return bool(site.gone) or (opposite and not all(site.space))
 
 
 def _row_changed(cpu: CPUComparison, own: Claim) -> bool:
@@ -533,12 +535,22 @@ def _verb(site: Site, *, fewer: bool) -> str:
         return "no longer allocates:"
     if not space[0]:
         return "allocates now:"
-    if site.instead_of:
-        return f"allocates in place of {place_words.called(site.instead_of)}:"
     if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
         few = objects[1] < objects[0]
         return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
     return "allocates less:" if fewer else "allocates more:"
+
+
+def _instead(site: Site) -> str:
+    """Return which functions began to allocate and which stopped, with a colon."""
+    came, gone = (
+        listed([*map(place_words.called, names[:_SITES]), *others(len(names) - _SITES)])
+        for names in (site.came, site.gone)
+    )
+    verb = "allocate" if len(site.came) > 1 else "allocates"
+    return (
+        f"{came} {verb} now; {gone} no longer do{'' if len(site.gone) > 1 else 'es'}:"
+    )
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

@@ -343,7 +343,8 @@ def _with_contrary_callees(
             continue
         whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
-        if same_way and not cpu.change(whole.claim).significant:
+        lost = same_way and not cpu.change(whole.claim).significant
+        if lost and not _is_replaced_below(cpu, program, place):
             continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
@@ -354,6 +355,20 @@ def _with_contrary_callees(
             left[left.index(place)] = _with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
+
+
+def _is_replaced_below(cpu: CPUComparison, program: Program, place: Place) -> bool:
+    """Return whether callees that only one side has take back a function's change.
+
+    They may do the work that the function did itself, or by library calls.
+    """
+    place_only = cpu.only(place.row)
+    whole = cpu.under(place_only)
+    inside = [below(cpu, place_only, whole, side) for side in (0, 1)]
+    alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
+    own = whole.within(cpu.under(alone))
+    change = place.delta(cpu)
+    return bool(cpu.delta(own) * -np.sign(change) >= (1 - COVERS) * abs(change))
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:

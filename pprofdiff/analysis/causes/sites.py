@@ -19,6 +19,7 @@ from pprofdiff.analysis.policy import LITTLE, MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import sums
 
 Column = NDArray[np.int64]
@@ -131,9 +132,10 @@ class Site(NamedTuple):
     count fewer than benchmarks: tiny objects share a block (runtime/malloc.go),
     credited to whoever allocates first, and whose the `missing` ones are is unknown.
     `agrees` says whether profiles have about the bytes that benchmarks count; else a
-    good part of both is start-up, spread over different operation counts. With
-    `instead_of`, base is that function's. `helpers` are functions below it that
-    allocate on one side only, largest first: the figures include theirs.
+    good part of both is start-up, spread over different operation counts. `helpers` are
+    functions below it that allocate on one side only, largest first: the figures
+    include theirs. With `gone`, they are what these functions allocated in base, and
+    what `came`, this one among them, allocate in new.
     """
 
     name: str
@@ -142,7 +144,8 @@ class Site(NamedTuple):
     objects: tuple[float, float]
     exact: bool
     missing: float = 0.0
-    instead_of: str = ""
+    came: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
     agrees: bool = True
     helpers: tuple[Site, ...] = ()
 
@@ -156,25 +159,33 @@ def _added(pairs: Sequence[_Pair]) -> _Pair:
     return sum(base for base, _ in pairs), sum(new for _, new in pairs)
 
 
-def netted(sites: Sequence[Site]) -> list[Site]:
-    """Return sites with pairs merged where allocation only changed functions.
+def replaced(sites: Sequence[Site]) -> list[Site]:
+    """Return sites; those of a package that one side has as one, if both sides do.
 
-    A pair is one that stopped allocating and one that started, about as much.
+    Code that was rewritten allocates in other functions: neither what some no longer
+    allocate nor what others allocate now is a change of its own. Which of them do the
+    same work is unknown.
     """
-    gone = [site for site in sites if not site.space[1]]
-    kept = list(sites)
-    for new in (site for site in sites if not site.space[0]):
-        old = next((site for site in gone if _alike(site, new)), None)
-        if old is None:
-            continue
-        gone.remove(old)
-        kept.remove(old)
-        kept[kept.index(new)] = new._replace(
-            space=(old.space[0], new.space[1]),
-            objects=(old.objects[0], new.objects[1]),
-            instead_of=old.name,
+    left = list(sites)
+    for package in dict.fromkeys(package_of(site.name) for site in sites):
+        own = [site for site in sites if package_of(site.name) == package]
+        gone, came = (
+            [one for one in own if one.space[side] and not one.space[1 - side]]
+            for side in (0, 1)
         )
-    return kept
+        sizes = [sum(max(one.space) for one in some) for some in (gone, came)]
+        if not all(sizes) or min(sizes) < MUCH * max(sizes):
+            continue
+        whole = came[0]._replace(
+            space=_added([one.space for one in (*gone, *came)]),
+            objects=_added([one.objects for one in (*gone, *came)]),
+            came=tuple(one.name for one in came),
+            gone=tuple(one.name for one in gone),
+        )
+        first = min(left.index(one) for one in (*gone, *came))
+        left[first] = whole
+        left = [one for one in left if one not in (*gone, *came)]
+    return left
 
 
 def without_moved(sites: Sequence[Site]) -> list[Site]:
@@ -198,16 +209,10 @@ def _gained(lost: Site, other: Site) -> bool:
         (own[1] - own[0], more[1] - more[0])
         for own, more in ((lost.space, other.space), (lost.objects, other.objects))
     ]
-    # One that started from nothing is in its place: see `netted`.
+    # One that started from nothing is in its place: see `replaced`.
     return other.space[0] > 0 and all(
         own * more < 0 and abs(own + more) <= MUCH * abs(own) for own, more in changes
     )
-
-
-def _alike(old: Site, new: Site) -> bool:
-    """Return whether a site may do what another one did: as much, in as many parts."""
-    pairs = (old.space[0], new.space[1]), (old.objects[0], new.objects[1])
-    return all(min(pair) >= MOST * max(pair) for pair in pairs)
 
 
 def allocated(comparison: Comparison) -> Allocated | None:
@@ -327,7 +332,7 @@ class Sites:
         left = list(sites)
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
-            if site not in left or not all(site.space):
+            if site not in left or site.gone or not all(site.space):
                 continue
             below = self.under(site.name)[1] - {site.name}
             own = site.space[1] - site.space[0]

@@ -217,7 +217,7 @@ def _all_lines(carriers: Carriers) -> tuple[ChangedLines, ...]:
     judged = model.rows(runs.map(lambda run: run[some]))
     order = np.argsort(-np.abs(judged.delta), kind="stable")
     loud = some[order[~judged.noise[order]]][:_LISTED].tolist()
-    cums = {i: carriers.cum(i) for i in loud}
+    cums = {i: carriers.cum(i) for i in loud if carriers.alike(i)}
     innermost = model.by.delta(base, new)
     return tuple(
         carriers.with_cost(i, *cum)
@@ -431,7 +431,8 @@ def _lines(
         # Of lines that others pay for too, only a cost of the same way explains it.
         cum = carriers.cum(*hunks)
         if float(by.delta(*cum)) * whole > 0:
-            found.append(_Line(carriers.with_cost(first, *cum), row, holds=holds))
+            shown = cum if carriers.alike(*hunks) else (0, 0)
+            found.append(_Line(carriers.with_cost(first, *shown), row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
 

@@ -399,7 +399,7 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     _, findings = causes(*sides)
     (cause,) = findings.causes
     assert cause.title == (
-        "p.G allocates in place of p.F: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
+        "p.G allocates now; p.F no longer does: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
     )
     whole = "That is the whole change in B/op and allocs/op."
     assert (cause.direction, cause.text) == ("better", whole)

@@ -10,6 +10,11 @@ from pprofdiff.inputs.wire import looks_encoded
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.units import printable
 
+_COUNTED = (
+    "pass how many operations each side did: --work BASE:NEW, or --rps BASE:NEW per "
+    "second"
+)
+
 
 class Foreign(StrEnum):
     """Kinds of input that are not supported: what each is, and what to do."""
@@ -60,9 +65,10 @@ class Foreign(StrEnum):
         "profile in Callgrind's format, which has no stacks; give folded stacks, such "
         "as perf's"
     )
-    REPORT = (
-        "report of gprof or of GHC's profiler, which has no stacks of samples; give "
-        "folded stacks, such as perf's"
+    REPORT = "report of gprof, which has no stacks; give folded stacks, such as perf's"
+    GHC = (
+        "report of GHC's profiler; give what ghc-prof-aeson-flamegraph makes of the "
+        "JSON that +RTS -pj writes"
     )
     CPROFILE = (
         "profile of Python's cProfile, which has no stacks; give what py-spy record "
@@ -76,8 +82,8 @@ class Foreign(StrEnum):
     HYPERFINE = "results of hyperfine, which are not read"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     LOAD = (
-        "results of httperf, JMeter or redis-benchmark, which are not read; pass how "
-        "many operations each side did: --work BASE:NEW, or --rps BASE:NEW per second"
+        "results of artillery, drill, httperf, JMeter or redis-benchmark, which are "
+        f"not read; {_COUNTED}"
     )
     FLAME_GRAPH = (
         "drawing, such as a flame graph; give the profile or the folded stacks that it "
@@ -154,17 +160,18 @@ _TEXT = (
         rb"\S[^\n]{0,40}?\s\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[\w-]+:",
     ),
     (Foreign.CALLGRIND, rb"# callgrind format|version: \d+\r?\ncreator: "),
-    (
-        Foreign.REPORT,
-        rb"Flat profile:\s+Each sample counts as |[^\n]{5,60} Time and Allocation Prof",
-    ),
+    (Foreign.REPORT, rb"Flat profile:\s+Each sample counts as "),
+    (Foreign.GHC, rb"[^\n]{5,60} Time and Allocation Prof"),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
     (Foreign.HYPERFINE, rb"command,mean,stddev,|\| Command \| Mean \["),
     (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
     (
         Foreign.LOAD,
-        rb'httperf --|timeStamp,elapsed,label|"test","rps"|====== \w+ ======',
+        (
+            rb'httperf --|timeStamp,elapsed,label|"test","rps"|====== \w+ ======'
+            rb"|Concurrency \d+\r?\nIterations|Test run id: "
+        ),
     ),
     (
         Foreign.FLAME_GRAPH,
@@ -191,11 +198,16 @@ _WRITERS = (
     ),
     (
         rb"speedscope\.app",
-        "a profile for speedscope; give the original one",
+        "a profile for speedscope; give pprof or folded stacks (py-spy record -f raw)",
     ),
     (
         rb'"(?:nodes|head)":.{0,5000}"callFrame"',
-        "V8's cpuprofile or heapprofile; write pprof with the pprof package of npm",
+        "a .cpuprofile or .heapprofile; write pprof with the pprof package of npm",
+    ),
+    (rb'"rts_arguments"', "a profile of GHC; fold it with ghc-prof-aeson-flamegraph"),
+    (
+        rb'"aggregate":.{0,2000}"counters"',
+        f"results of artillery, not read; {_COUNTED}",
     ),
     (
         rb'\{"(?:type|metric)":"[^"]+","(?:data|type)":',

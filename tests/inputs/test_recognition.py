@@ -107,7 +107,7 @@ def fetch(address, path):
         (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n", Foreign.REPORT),
         (
             b"\tSat Nov 28 03:21 2026 Time and Allocation Profiling Report  (Final)\n",
-            Foreign.REPORT,
+            Foreign.GHC,
         ),
         ("goos: linux\n        │ old.txt │\n".encode(), Foreign.BENCHSTAT),
         (b"name   old time/op  new time/op  delta\n", Foreign.BENCHSTAT),

@@ -14,11 +14,14 @@ from pprofdiff.analysis.causes.places import (
     Place,
     Program,
     deepest,
+    holds,
     is_benchmark,
     moved_to_instances,
     owner_of_most,
     places,
     takes_another_path,
+    whole_of,
+    with_callees,
     with_callers,
 )
 from pprofdiff.analysis.control.estimate import control
@@ -119,6 +122,27 @@ def of_one_side(cpu: CPUComparison, found: list[Place]) -> Claim:
 
 
 def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
+    """Yield the places whose share changed beyond what changed elsewhere.
+
+    One that calls another one has the cost of that on both sides.
+    """
+    found = list(_alone_or_loud(cpu, program))
+    both = [whole_of(cpu, one.row) for one in found if all(cpu.cum_at(one.row))]
+    for place in found:
+        whole = next((one for one in both if one.row == place.row), None)
+        others = [one for one in found if one.row != place.row]
+        change = place
+        if whole and any(holds(cpu, whole.claim, one) for one in others):
+            change = with_callees(cpu, program, whole)
+        inside = any(
+            one.row != place.row and holds(cpu, one.claim, change) for one in both
+        )
+        large = abs(change.delta(cpu)) >= MAJOR * cpu.whole
+        if large and not inside and not _may_be_displaced(cpu, change):
+            yield change
+
+
+def _alone_or_loud(cpu: CPUComparison, program: Program) -> Iterator[Place]:
     """Yield what is new or gone, and then what takes many times as much of the rest.
 
     The shares of all code fall where some code costs more, and say nothing of a cost.
@@ -138,9 +162,7 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
             if place is None:
                 break
             left = left.without(cpu.under(cpu.only(place.row)))
-            large = abs(place.delta(cpu)) >= MAJOR * cpu.whole
-            if large and not _may_be_displaced(cpu, place):
-                yield place
+            yield place
 
 
 def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:

@@ -285,7 +285,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
             every = "both" if len(owners) == 2 else "all"
             way = "more" if (finding.explains or 0.0) > 0 else "less"
             title = f"{finding.title}, since {every} allocate {way}"
-            finding = finding._replace(title=title, explains=None, own=None)
+            finding = finding._replace(title=title, explains=None)
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     elif view.moved:
         drafts.append((finding.weight, finding, []))

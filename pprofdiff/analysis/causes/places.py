@@ -173,7 +173,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         left = left.without(place.claim)
     found = _of_functions(cpu, _netted(cpu, program, found))
     found = [with_moved(cpu, program, place) for place in found]
-    return [_with_callees(cpu, program, place) for place in disjoint(cpu, found)]
+    return [with_callees(cpu, program, place) for place in disjoint(cpu, found)]
 
 
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -349,10 +349,10 @@ def _with_contrary_callees(
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if all(
-            _holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
+            holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
             for one in inside
         ):
-            left[left.index(place)] = _with_callees(cpu, program, whole)
+            left[left.index(place)] = with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
 
@@ -655,7 +655,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
     unique: dict[int, Place] = {}
     for place in kept:
         inside = any(
-            one.row != place.row and _holds(cpu, one.claim, place) for one in wholes
+            one.row != place.row and holds(cpu, one.claim, place) for one in wholes
         )
         first = unique.get(place.row)
         if inside:
@@ -709,7 +709,7 @@ def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Plac
         return caller
     claim = cpu.of(())
     for one in found:
-        if not (one.base and one.new) and _holds(cpu, caller.claim, one):
+        if not (one.base and one.new) and holds(cpu, caller.claim, one):
             claim = claim.plus(one.claim.within(caller.claim))
     change, rest = cpu.delta(claim), cpu.delta(caller.claim.without(claim))
     if rest * change < 0 and abs(rest) >= MOST * abs(change):
@@ -734,7 +734,7 @@ def _is_apart(cpu: CPUComparison, place: Place, caller: Place) -> bool:
     )
 
 
-def _holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
+def holds(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
     """Return whether a claim has most of a place's samples."""
     base, new = cpu.sums(place.claim.within(claim))
     return base + new >= NEARLY_ALL * (place.base + place.new)
@@ -763,7 +763,7 @@ def _caller(
         for one in found
         if bool(one.base) == bool(place.base)
         and bool(one.new) == bool(place.new)
-        and _holds(cpu, whole.claim, one)
+        and holds(cpu, whole.claim, one)
     ]
     moved, change = whole.delta(cpu), sum(alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
@@ -786,7 +786,7 @@ def whole_of(cpu: CPUComparison, row: int) -> Place:
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
-def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
+def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """Return the place with its outermost `nameable` callees that only one side has.
 
     Not library functions inlined everywhere that call little: both sides may call

@@ -60,7 +60,7 @@ _NOTHING = (
 )
 _PACED = "ops/s show speed only in a closed loop; CPU profiles give CPU per op"
 _SPEED = "a benchmark or a CPU profile of each side shows time or CPU per op"
-_TIMES = "a profile of CPU time with --work BASE:NEW gives cost per op"
+_TIMES = "a pprof profile of CPU time{}, or a benchmark, gives cost per op"
 _BUSY = "the machine is busy, so a verdict needs"
 _LONGER = "stop other programs, or raise --time"
 _TOO_FEW = "too few rounds to decide: measure longer (--time)"
@@ -144,10 +144,6 @@ def _outcome(comparison: Comparison) -> Outcome:
         factor = _factor(diff, alike, figures)
         rate = None if speeds or factor is not None else _rate(diff, alike)
     if not speeds:
-        without_cpu = _NOTHING if comparison.loads is None else _PACED
-        needs = without_cpu if diff is None else _WORK
-        if diff is not None and comparison.of_fleets:
-            needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
         untimed = diff is None and any(
             is_counted(one.new.profile) for one in comparison.profiles
@@ -156,14 +152,13 @@ def _outcome(comparison: Comparison) -> Outcome:
             one for one in comparison.profiles if one.normalization.mode == "per_work"
         ]
         added_up = diff is None and any(one.of_goroutines for one in per_op)
-        if per_op:
-            needs = _SPEED
+        needs = _basis_of(comparison, per_op=bool(per_op), untimed=untimed)
         return Outcome(
             "unknown",
             tuple(figures),
             (),
             factor,
-            "" if added_up else _TIMES if untimed and not per_op else needs,
+            "" if added_up else needs,
             shares,
             untimed=untimed,
             of_goroutines=added_up,
@@ -277,6 +272,17 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         counted=counted,
         units=units,
     )
+
+
+def _basis_of(comparison: Comparison, *, per_op: bool, untimed: bool) -> str:
+    """Return what would show the cost per op, which nothing does."""
+    if untimed:
+        return _TIMES.format("" if per_op else " with --work BASE:NEW")
+    if per_op:
+        return _SPEED
+    if comparison.cpu is None:
+        return _NOTHING if comparison.loads is None else _PACED
+    return _WORK_OF_FLEETS if comparison.of_fleets else _WORK
 
 
 def _allocates(turns: Turns) -> bool:

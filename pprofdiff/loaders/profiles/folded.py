@@ -60,6 +60,12 @@ _AFTER_NAME = re.compile(
 _FRAME_IN_FILE = re.compile(
     r"(.+) \(([^()]+\.(?:py[xi]?|c|cc|cpp|cxx|h|hpp|tcc|rs))(?::(\d{1,9}))?\)"
 )
+# rbspy: ``score - /srv/feed.rb:11``; ``(unknown) [c function] - (unknown)``.
+_RUBY_FRAME = re.compile(
+    r"(.+) - (?:(.+\.(?:rb|erb|rake|ru))|\(?unknown\)?)(?::(\d{1,9}))?"
+)
+# perf script: ``main.sum+0x4c (/srv/shop)``, the offset in the function and the file.
+_AT_OFFSET = re.compile(rb"\+0x[0-9a-f]+(?: \([^()]*\))?$")
 
 _OF_PYTHON = (".py", ".pyx", ".pyi")
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
@@ -75,10 +81,10 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
     It is ``weight/count`` if the counts cannot be samples: a million or more, and none
-    of 1. Stacks are written root first. Frames of py-spy have a file and a line, frames
-    of Node.js a file, all others only a name. An empty frame is a frame without a
-    function; a line without a stack is a sample without frames. Roots that name no
-    function are left out: empty ones, addresses, and the process's name if each
+    of 1. Stacks are written root first. Frames of py-spy and rbspy have a file and a
+    line, frames of Node.js a file, all others only a name. An empty frame is a frame
+    without a function; a line without a stack is a sample without frames. Roots that
+    name no function are left out: empty ones, addresses, and the process's name if each
     stack begins with it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
@@ -89,9 +95,10 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     values = lines.counts()
     frames, depths = lines.frames()
     number, (rows,) = numbered(frames)
-    rows, depths = _from_functions(list(number), rows, depths)
+    names = [_AT_OFFSET.sub(b"", frame) for frame in number]
+    rows, depths = _from_functions(names, rows, depths)
     offsets = offsets_of(depths)
-    functions, locations, strings = _tables(_marked(list(number), rows, offsets))
+    functions, locations, strings = _tables(_marked(names, rows, offsets))
     # Written root first, kept leaf first.
     order = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
     return Profile(
@@ -296,6 +303,9 @@ def _parsed(frame: str) -> tuple[str, str, int]:
         frame, file, line = placed.groups("0")
         if file.endswith(_OF_PYTHON):
             return frame, file, int(line)
+    if (placed := _RUBY_FRAME.fullmatch(frame)) is not None:
+        frame, file, line = placed.groups("")
+        return frame, file, int(line or "0")
     if (script := _SCRIPT_FRAME.fullmatch(frame)) is not None:
         name, file, line, column = script.groups()
         # The body of a module, and functions without names.

@@ -37,8 +37,9 @@ def causes(base, new):
         assert np.max(counts, initial=0) <= 1
     for one in claims:
         assert one.own == pytest.approx(cpu.delta(one.claim), abs=1e-6)
-        below = [f.explains for f in findings.consequences(one.id)]
-        assert one.explains == pytest.approx(sum(below, one.own), abs=1e-6)
+        below = [f.explains or 0.0 for f in findings.consequences(one.id)]
+        if one.explains is not None:
+            assert one.explains == pytest.approx(sum(below, one.own), abs=1e-6)
     got = findings.explained
     total = cpu.diff.normalization.delta(*cpu.diff.totals)
     assert got.total == pytest.approx(total)
@@ -405,6 +406,28 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     assert (cause.direction, cause.text) == ("better", whole)
 
 
+def test_functions_that_allocate_on_one_side_are_one_change_of_their_package():
+    """Most of what Old made New makes now: neither is saved, nor spent."""
+    sizes = ({"Old": 40, "Older": 20, "Kept": 9}, {"New": 30, "Newer": 24, "Kept": 9})
+    sides = [
+        Unit(
+            F_AND_G, {path("runtime.mallocgc", f): (n, 64 * n) for f, n in one.items()}
+        )
+        for one in sizes
+    ]
+    (cause,) = causes(*sides)[1].causes
+    assert cause.title == (
+        "p.New and p.Newer allocate now; p.Old and p.Older no longer do: "
+        "3.75 → 3.38 KiB/op, 60 → 54 allocs/op"
+    )
+    # With hardly anything new, what is gone is the change.
+    few = {
+        path("runtime.mallocgc", f): (n, 64 * n) for f, n in (("New", 4), ("Kept", 9))
+    }
+    (cause, *_) = causes(sides[0], Unit(F_AND_G, few))[1].causes
+    assert cause.title.startswith("p.Old no longer allocates: 2.50 → 0.00 KiB/op")
+
+
 def site(space, missing):
     """Return a site whose objects are not known exactly."""
     return Site("p.F", 0, space, (1.0, 1.0), exact=False, missing=missing)
@@ -437,6 +460,25 @@ def test_collection_follows_from_the_function_that_allocates_less():
     assert "It allocates 62.5 → 6.2 KiB/op, 40 → 4 allocs/op." in cause.text
     assert (below.id, below.parent) == ("gc-work", cause.id)
     assert findings.explained.explained == pytest.approx(findings.explained.total)
+
+
+def test_collection_that_two_causes_share_is_no_amount_of_the_larger():
+    sides = [
+        Unit(
+            REST | {path(*MALLOC, "F"): 12 * n, path(*MALLOC, "G"): 9 * n, SCAN: 8 * n},
+            {path("F"): (n, 640 * n), path("G"): (n, 480 * n)},
+        )
+        for n in (40, 4)
+    ]
+    comparison, findings = causes(*sides)
+    first, second = findings.causes
+    (below,) = findings.consequences(first.id)
+    assert below.title.endswith(", since both allocate less")
+    assert below.explains is None
+    assert first.explains == first.own
+    own = Case(comparison).cpu.delta(below.claim)
+    whole = first.own + second.own + own
+    assert whole == pytest.approx(findings.explained.total)
 
 
 def test_collection_that_no_allocation_explains_is_a_cause():
@@ -562,6 +604,18 @@ def test_what_callees_take_back_is_said():
     cause = findings.causes[0]
     assert cause.title.startswith("p.F uses 9.00× the CPU")
     assert "With its callees: 6.12 → 9.80 ms/op cum" in cause.text
+
+
+def test_what_a_new_callee_does_instead_is_no_saving():
+    """F called the library; now Read, which only new has, does a part of that."""
+    base = REST | {path("F"): 20, path("bufio.ReadString", "F"): 130}
+    new = REST | {path("F"): 20, path("Read", "F"): 100}
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert cause.title.startswith("p.F uses 20% less CPU")
+    assert "In it: bufio.ReadString" in cause.text
+    gone = REST | {path("F"): 20}
+    _, findings = causes(Unit(base), Unit(gone))
+    assert findings.causes[0].title.startswith("p.F uses 87% less CPU")
 
 
 def test_two_callees_that_are_gone_are_both_named():

@@ -372,6 +372,33 @@ def test_code_without_names_takes_shares_from_all_other(cli):
     assert "io_lib" not in out.partition("\nWhy")[2].partition("\n\n")[0]
 
 
+def test_a_share_includes_what_a_function_calls_on_both_sides(cli, tmp_path):
+    """`find` looks up a hash in base and searches a list in new."""
+    stacks = {
+        "base": {
+            "find;lookup": 60,
+            "find": 5,
+            "render": 300,
+            "parse": 300,
+            "read": 300,
+        },
+        "new": {
+            "find;equal": 400,
+            "find": 90,
+            "render": 170,
+            "parse": 160,
+            "read": 170,
+        },
+    }
+    for side, counts in stacks.items():
+        lines = (f"main;serve;{stack} {count}\n" for stack, count in counts.items())
+        (tmp_path / f"{side}.folded").write_text("".join(lines))
+    out = cli(tmp_path / "base.folded", tmp_path / "new.folded").out
+    assert first_cause(out).startswith("find takes more of the samples: 6.74 → 49.49%")
+    assert "lookup 6.22 → 0.00%" in " ".join(out.split())
+    assert "2. " not in out
+
+
 def test_the_report_of_node_opens_on_time(cli):
     out = cli(DATA / "node/format/base", DATA / "node/format/new", "--full").out
     assert 0 < out.index("   wall, in s/s") < out.index("   inuse_space, in ")

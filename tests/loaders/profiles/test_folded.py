@@ -96,6 +96,11 @@ def named(frame):
         ("JS:~ /srv/shop.js:1:1", "shop.js"),
         ("{closure:/srv/cart.php(5)}", "{closure:cart.php(5)}"),
         ("LazyCompile:~ /srv/shop.js:7:20", "shop.js:7:20"),
+        # rbspy
+        ("block in score - /srv/shop/feed.rb:9", "block in score"),
+        ("(unknown) [c function] - (unknown)", "(unknown) [c function]"),
+        # perf script
+        ("main.(*Ledger).Post+0xae (/srv/ledger)", "main.(*Ledger).Post"),
         # Free Pascal
         ("SYSTEM_$$_MOVE$formal$formal$INT64", "SYSTEM.MOVE"),
         ("P$CART$_$TCART_$__$$_TOTAL$$INT64", "CART.TCART.TOTAL"),

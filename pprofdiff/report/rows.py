@@ -251,10 +251,10 @@ class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
-    function, by `said`, by the `amount` of the cum of all of them, and by `added`
-    functions that they call. Without lines, `said` is the whole sentence. If the lines
-    are `titled`, the finding's title has their file, function and commits; if they are
-    `named`, only their function.
+    function, by `said`, by the `amount` of the cum of all of them or of `lines` alone,
+    and by `added` functions that they call. Without lines, `said` is the whole
+    sentence. If the lines are `titled`, the finding's title has their file, function
+    and commits; if they are `named`, only their function.
     """
 
     said: str
@@ -280,10 +280,11 @@ class SourceNote(NamedTuple):
             return self.said
         known = self.titled or self.named
         where = "" if known else f" in {short(self.lines.function)}"
-        together = "together " if self.said else ""
-        amount = f", {together}{self.amount} cum" if self.amount else ""
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
-        return f"{was}{self.more}{where}{self.said}{amount}{self.added}"
+        together = "together " if self.said and not self.lines.alone else ""
+        amount = f", {together}{self.amount} cum" if self.amount else ""
+        parts = (amount, self.said) if self.lines.alone else (self.said, amount)
+        return f"{was}{self.more}{where}{''.join(parts)}{self.added}"
 
     @property
     def text(self) -> str:

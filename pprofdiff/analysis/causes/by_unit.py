@@ -88,9 +88,7 @@ def allocations_of_units(
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
         for finding in causes_of_measured(Case(of_unit), moved=False).found:
-            if (
-                finding.claim is None and not finding.sure
-            ) or finding.severity == "info":
+            if not finding.sure or finding.severity == "info":
                 continue
             if not named.isdisjoint(finding.functions):
                 continue

@@ -482,9 +482,11 @@ def _of_site(
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             said = f"{whose}: {size}{noise}."
             text = f"{text} {said}".strip()
+        if mark == "noise":
+            claim = explains = mark = None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part
-    if cpu is not None and mark != "noise":
+    if cpu is not None:
         # Allocations are counted, CPU is sampled.
         weight = max(weight, abs(explains or 0.0) / cpu.whole)
     severity: Severity = "major" if part >= MUCH else "minor"

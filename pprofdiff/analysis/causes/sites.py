@@ -164,8 +164,25 @@ def replaced(sites: Sequence[Site]) -> list[Site]:
 
     Code that was rewritten allocates in other functions: neither what some no longer
     allocate nor what others allocate now is a change of its own. Which of them do the
-    same work is unknown.
+    same work is unknown, unless one allocates just what another one did: that moved.
     """
+    left = list(sites)
+    for gone in [one for one in sites if not one.space[1]]:
+        came = next((one for one in left if _is_moved(gone, one)), None)
+        if came is not None:
+            left = [one for one in left if one not in (gone, came)]
+    return _rewritten(left)
+
+
+def _is_moved(gone: Site, came: Site) -> bool:
+    """Return whether new allocates in one function what base did in another."""
+    pairs = ((gone.space, came.space), (gone.objects, came.objects))
+    return not came.space[0] and all(
+        abs(new - base) <= MINOR * base for (base, _), (_, new) in pairs
+    )
+
+
+def _rewritten(sites: Sequence[Site]) -> list[Site]:
     left = list(sites)
     for package in dict.fromkeys(package_of(site.name) for site in sites):
         own = [site for site in sites if package_of(site.name) == package]
@@ -461,16 +478,25 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     site = within(totals, site)
     space = f"{arrow(*site.space, 'B')}/op"
     few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
+    few |= _is_whole_change(totals, site)
     if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
     # Bytes that stay are no part of a change.
     space = "" if site.space[0] == site.space[1] else f"{space}, "
-    printed = [_objects(side) for side in site.objects]
+    printed = [_objects(side, 3 if site.exact else 2) for side in site.objects]
     if printed[0] == printed[1]:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
     exact = site.exact and not _changes_more(totals, site)
     return f"{space}{'' if exact else 'about '}{objects} allocs/op"
+
+
+def _is_whole_change(totals: Allocated | None, site: Site) -> bool:
+    """Return whether a site changed by all bytes: benchmarks count its objects then."""
+    if totals is None or totals.space is None:
+        return False
+    whole, own = (new - base for base, new in (totals.space, site.space))
+    return bool(own) and abs(own - whole) <= MINOR * abs(whole)
 
 
 def resized(totals: Allocated | None, site: Site) -> str:
@@ -597,10 +623,13 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _
         yield ALLOCATED["alloc_objects"], totals.objects, site.objects
 
 
-def _objects(value: float) -> str:
+def _objects(value: float, digits: int = 3) -> str:
+    """Return a number of objects; with 2 digits, one that is known about."""
     if value >= 100:
+        if digits < 3:
+            value = float(f"{value:.{digits}g}")
         return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= OBJECT else "0"
+    return f"{value:.{digits}g}" if value >= OBJECT else "0"
 
 
 def _signed(value: float) -> str:

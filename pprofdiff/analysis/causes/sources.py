@@ -32,7 +32,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import MOST, NAMED
+from pprofdiff.analysis.policy import MINOR, MOST, NAMED
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.model.csr import sums
@@ -372,9 +372,23 @@ def _of_callers(
             if not _same_way(finding, whole):
                 continue
             lines = _lines(carriers, model.counting, chosen, whole, [])
-            if lines:
+            if lines and _are_most(finding, carriers, lines):
                 return _source(carriers, [], lines)._replace(diff=number)
     return None
+
+
+def _are_most(finding: Finding, carriers: Carriers, found: Sequence[_Line]) -> bool:
+    """Return whether lines of callers carry most of what a finding's sites allocate.
+
+    Each site has callers of its own.
+    """
+    fact = finding.evidence[0] if _allocates(finding) else None
+    if fact is None or fact.base is None or fact.new is None:
+        return True
+    by = carriers.diff.normalization
+    carried = sum(float(by.delta(one.lines.base, one.lines.new)) for one in found)
+    shown = any(one.lines.base or one.lines.new for one in found)
+    return not shown or abs(carried) >= MOST * abs(fact.new - fact.base)
 
 
 def _same_way(finding: Finding, moved: float) -> bool:
@@ -431,8 +445,14 @@ def _lines(
         # Of lines that others pay for too, only a cost of the same way explains it.
         cum = carriers.cum(*hunks)
         if float(by.delta(*cum)) * whole > 0:
-            shown = cum if carriers.alike(*hunks) else (0, 0)
-            found.append(_Line(carriers.with_cost(first, *shown), row, holds=holds))
+            own, whole_delta = carriers.cum(first), float(by.delta(*cum))
+            rest = abs(whole_delta - float(by.delta(*own)))
+            alone = len(hunks) > 1 and rest <= MINOR * abs(whole_delta)
+            shown = own if alone else cum
+            if not carriers.alike(*hunks):
+                shown = (0, 0)
+            lines = carriers.with_cost(first, *shown)._replace(alone=alone)
+            found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
 

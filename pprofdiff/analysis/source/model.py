@@ -19,7 +19,8 @@ class ChangedLines(NamedTuple):
     newest first; `build` is the full id of the commit with the lines in this form. Both
     are empty without a repository. `moved_from` is the first line in base if the lines
     only moved within the function, else 0. `added` is set if the function is new,
-    `dropped` if it is gone.
+    `dropped` if it is gone. The cost is that of all changed lines of the function, or
+    with `alone` of these, where the others change next to nothing.
     """
 
     function: str
@@ -34,6 +35,7 @@ class ChangedLines(NamedTuple):
     moved_from: int = 0
     added: bool = False
     dropped: bool = False
+    alone: bool = False
 
     @property
     def verb(self) -> str:

@@ -523,6 +523,28 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
 
 
+def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
+    """The last line costs as much as before; the first is the change."""
+    old = "package m\n\nfunc Far() {\n	a()\n	b()\n	c()\n}\n"
+    new = old.replace("a()", "aa()").replace("c()", "cc()")
+    repo = repository(tmp_path / "repo")
+    refs = [
+        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
+        for text in (old, new)
+    ]
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample((Place((Frame("m.Far", "/b/m/far.go", line, 3),), line),), (n, n * 10 * MS))
+             for line, n in ((4, first), (6, 500))], CPU, duration_ns=10**11,
+        )),))
+        for label, first in (("base", 1000), ("new", 3000))
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    said = 'Changed: 4, 10.00 → 30.00 ms/op cum (also 6); "c".'
+    assert said in text(report_of(comparison, sources=sources))
+
+
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"
 OTHER_TEST = f"{TESTS_OF_F}\nfunc BenchmarkOther(b *testing.B) {{\n}}\n"
 COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"

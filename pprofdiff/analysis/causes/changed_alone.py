@@ -23,6 +23,7 @@ from pprofdiff.analysis.lines.listing import Located
 from pprofdiff.analysis.policy import MOST, SEVERAL
 from pprofdiff.analysis.source.code import (
     is_constrained,
+    of_imports,
     only_imports,
     says_more,
     worded_lines,
@@ -235,12 +236,14 @@ class _Place(NamedTuple):
 
     A path is None where a side does not have the file. It is not `built` if only some
     systems or tags have the file, and it has no samples. A `test` has none either.
+    `imports` says that one package replaces another under its name.
     """
 
     paths: tuple[str | None, str | None]
     hunk: Hunk | None = None
     built: bool = True
     test: bool = False
+    imports: bool = False
 
     @property
     def of_tests(self) -> bool:
@@ -261,6 +264,7 @@ class _Place(NamedTuple):
         lines = new or base
         last = f"-{lines[-1]}" if len(lines) > 1 else ""
         name = f"{self.path}:{lines.start}{last}"
+        name = f"{name} (imports)" if self.imports else name
         return name if new else f"{name} (removed)"
 
 
@@ -332,7 +336,7 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):
-            yield _Place(paths, hunk, built)
+            yield _Place(paths, hunk, built, imports=of_imports(hunk, base, new))
 
 
 def _all_read(carriers: Carriers) -> bool:

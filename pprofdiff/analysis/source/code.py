@@ -20,6 +20,8 @@ _FILES = 64
 # A line of an import declaration, without space.
 _IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
 _VERSION = re.compile(r"v\d+")
+# What follows the imports.
+_DECLARED = re.compile(r"(?:func|type|var|const)\b")
 # Files that go/build has for some systems only: by name ("go tool dist list"), or tag.
 _SYSTEM = re.compile(
     r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|"
@@ -52,11 +54,37 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     old, now = sides
     if not (old or now) or {"_", "."} & (old.keys() | now.keys()):
         return False
+    # The one that replaces another may stand elsewhere in the declaration.
+    every = tuple(_imports(text.lines) for text in (base, new))
     lost, added = (
         {name for name in one if other.get(name) != one[name]}
-        for one, other in ((old, now), (now, old))
+        for one, other in ((old, every[1]), (now, every[0]))
     )
-    return not any(a in b or b in a for a in lost for b in added)
+    lost |= {name for name in every[0] if every[1].get(name, "") != every[0][name]}
+    added |= {name for name in every[1] if every[0].get(name, "") != every[1][name]}
+    own = old.keys() | now.keys()
+    return not any((a in b or b in a) and {a, b} & own for a in lost for b in added)
+
+
+def of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
+    """Return whether all code of a hunk is of import declarations."""
+    codes_ = [
+        code
+        for text, lines in zip((base, new), hunk.sides, strict=True)
+        for code in _by_line(text, lines)
+    ]
+    return bool(codes_) and all(map(_IMPORT.fullmatch, codes_))
+
+
+@lru_cache(_FILES)
+def _imports(lines: tuple[str, ...]) -> dict[str, str]:
+    """Return the packages that a file imports: paths by name in the file."""
+    first = next((i for i, line in enumerate(lines) if _DECLARED.match(line)), None)
+    found = map(
+        _IMPORT.fullmatch, (_code([line]) for line in _uncommented(lines)[:first])
+    )
+    paths = [(one[1], one[2]) for one in found if one and one[2]]
+    return {alias or _package(path): path for alias, path in paths}
 
 
 def _package(path: str) -> str:

@@ -64,6 +64,15 @@ def test_imports_are_no_change_unless_one_may_replace_another(base, new, only):
     assert only_imports(hunk, *both) is only
 
 
+def test_an_import_that_replaces_another_in_other_lines_is_a_change():
+    """As where sync/atomic replaces go.uber.org/atomic."""
+    both = texts('"sync"\n\n"x.org/atomic"', '"sync"\n"sync/atomic"')
+    for hunk in (Hunk(2, 2, 2, 0), Hunk(1, 0, 2, 1)):
+        assert not only_imports(hunk, *both)
+    both = texts('"sync"\n\n"x.org/atomic"', '"sync"\n"sort"')
+    assert only_imports(Hunk(1, 0, 2, 1), *both)
+
+
 def test_a_hunk_inside_a_comment_has_no_code():
     both = texts("/*\nold\n*/\nf()", "/*\nnew\n*/\nf()")
     assert codes(Hunk(2, 1, 2, 1), *both) == ("", "")

@@ -208,7 +208,8 @@ def _add_places(
     the change. `named` gets the sites of the significant ones.
     """
     claimed, word = cpu.of(()), None
-    for place in with_callers(cpu, program, _places(view, cpu, program)):
+    found = _places(view, cpu, program)
+    for place in with_callers(cpu, program, found, total_known=view.moved):
         if moved_to_instances(cpu, place):
             continue
         finding = _of_place(view, cpu, place, len(drafts) + 1)

@@ -23,7 +23,7 @@ from pprofdiff.analysis.causes.inlined import inlined_calls, inlining_caller
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS, MOST, MUCH, NAMED, NEARLY_ALL
+from pprofdiff.analysis.policy import COVERS, LITTLE, MOST, MUCH, NAMED, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
@@ -299,12 +299,17 @@ def owner_of_most(cpu: CPUComparison, program: Program, left: Claim) -> Place | 
 
 
 def with_callers(
-    cpu: CPUComparison, program: Program, found: Sequence[Place]
+    cpu: CPUComparison,
+    program: Program,
+    found: Sequence[Place],
+    *,
+    total_known: bool = False,
 ) -> list[Place]:
     """Return places; those that only one side has with the callers that do their work.
 
     The compiler inlined such a function, or its code moved into its callers: what the
-    callers cost more must be set against what the function costs less.
+    callers cost more must be set against what the function costs less. Where the total
+    is known well, what is saved beyond it is spent elsewhere: likeliest where it was.
     """
     left = list(found)
     for place in found:
@@ -319,6 +324,9 @@ def with_callers(
         # A caller that is a place would be a cause that goes the other way.
         contrary = any(one.delta(cpu) * change < 0 for one in same)
         taken_over = abs(back) >= MUCH * abs(change) and cpu.change(own).significant
+        if total_known:
+            whole = cpu.total_delta
+            taken_over |= change * whole > (1 + LITTLE) * whole**2
         if contrary or taken_over:
             claim = own
             for one in same:

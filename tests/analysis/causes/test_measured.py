@@ -599,6 +599,15 @@ def test_code_that_left_several_callers_counts_with_what_it_costs_now():
     assert "p.Shared has samples in new only" in cause.text
 
 
+def test_what_a_function_saves_beyond_the_total_its_caller_spends():
+    """The compiler inlined Check: a part of it is its caller's own code now."""
+    base = REST | {path("F"): 300, path("Check", "F"): 300}
+    _, findings = causes(Unit(base), Unit(REST | {path("F"): 320}))
+    (cause,) = findings.causes
+    assert cause.title.startswith("p.F with p.Check uses 47% less CPU")
+    assert cause.own == pytest.approx(findings.explained.total)
+
+
 def test_what_callees_take_back_is_said():
     """F calls G less but does more itself: not all that it does more is a change."""
     base = REST | {path("F"): 100, path("G", "F"): 500, path("G"): 300}

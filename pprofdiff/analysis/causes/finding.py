@@ -83,7 +83,8 @@ class Finding(NamedTuple):
     sample counts for two causes. `own` is the part that the finding's own sentence
     covers, without its consequences. `mark` is the tables' mark of `own`, or of
     `explains` without it, None for fewer samples than a row needs. `shared` says that
-    earlier causes, or its parent, claim a part of what its own numbers show. `weight`
+    earlier causes, or its parent, claim a part of what its own numbers show; `several`
+    that it follows from other causes as well as from its parent. `weight`
     is what a finding without a claim explains of its own measure, from 0 to 1; with a
     claim it breaks ties. `sure` says that its severity rests on other evidence than its
     claim's CPU, which may be within noise. `rises` is the direction of its numbers
@@ -109,6 +110,7 @@ class Finding(NamedTuple):
     own: float | None = None
     mark: Mark | None = None
     shared: bool = False
+    several: bool = False
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False

@@ -266,9 +266,9 @@ def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Add runtime work as a consequence of the largest allocation cause, or as a cause.
 
-    What several causes have a part in is no amount of the largest. The GC runs as often
-    as the program allocates and wakes its workers through the scheduler. Without a
-    verdict it is no cause: how much GC a run does varies with its length.
+    The GC runs as often as the program allocates and wakes its workers through the
+    scheduler. Without a verdict it is no cause: how much GC a run does varies with its
+    length.
     """
     counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
@@ -286,7 +286,7 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
             every = "both" if len(owners) == 2 else "all"
             way = "more" if (finding.explains or 0.0) > 0 else "less"
             title = f"{finding.title}, since {every} allocate {way}"
-            finding = finding._replace(title=title, explains=None)
+            finding = finding._replace(title=title, several=True)
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     elif view.moved:
         drafts.append((finding.weight, finding, []))

@@ -77,9 +77,11 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         causes = [f for f in shown if f.parent not in ids]
         alone = _alone(causes, found)
         they = whole and sum(bool(f.explains) for f in causes) > 1
-        if alone is not None and alone.own is None and len(causes) > 1:
+        if len(causes) > 1 and alone is not None:
             # What follows from it may follow from the others too.
-            alone, they = None, whole
+            below = any(f.several for f in found if f.parent == alone.id)
+            if below or alone.own is None:
+                alone, they = None, whole
         who = "Together they explain" if they else "All causes together explain"
         if alone is not None:
             who = f"Cause {causes.index(alone) + 1} explains"
@@ -176,7 +178,11 @@ def _reasons(
         number += cause
         amount = ""
         if cpu is not None:
-            amount = _amount(finding, cpu, wholes.get(finding.parent or ""), level)
+            apart = sum(
+                f.explains or 0.0 for f in shown if f.several and f.parent == finding.id
+            )
+            without = finding._replace(explains=(finding.explains or 0.0) - apart)
+            amount = _amount(without, cpu, wholes.get(finding.parent or ""), level)
         # If a finding has no amount, its consequences are part of nothing.
         whole = finding.own if level else finding.explains
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
@@ -216,6 +222,8 @@ def _reasons(
 
 def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:
     """Return a finding's part of the CPU profiles' delta, its consequences apart.
+
+    Its `explains` is without what follows from several causes.
 
     `whole` is what it is part of and cannot exceed. Returns "" if there is nothing to
     show.

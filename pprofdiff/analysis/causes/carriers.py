@@ -6,6 +6,7 @@ there did not change, and changes in its callers did not change its cost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +50,8 @@ Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
 _RELATED = 2
+# Code that does something: a brace, "else" or "default" alone does not.
+_SAYS = re.compile(r"\b(?!(?:else|default)\b)\w+")
 
 
 class ChangedHunk(NamedTuple):
@@ -346,7 +349,7 @@ class Carriers:
     def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with the cost it carries and the commits that made it."""
         one = self.changed[i]
-        hunk, places = one.hunk, one.places
+        hunk, places = self._shown(i), one.places
         side = (places.base if not hunk.new_count else places.new) or places.sides[0]
         old, now = places.base or side, places.new or side
         lines = self._lines(side.lines.function, (old.text, now.text), hunk)
@@ -354,6 +357,17 @@ class Carriers:
         return lines._replace(
             path=side.path, base=base, new=new, added=added, dropped=dropped
         )
+
+    def _shown(self, i: int) -> Hunk:
+        """Return a hunk, without what it adds if that is no more than braces."""
+        one = self.changed[i]
+        text = None if one.places.new is None else one.places.new.text
+        if text is None or not one.hunk.base_count or not one.hunk.new_count:
+            return one.hunk
+        code = " ".join(text.lines[n - 1] for n in one.hunk.sides[1])
+        if _SAYS.search(code):
+            return one.hunk
+        return one.hunk._replace(new_start=one.hunk.new_start - 1, new_count=0)
 
     def _lines(
         self,
@@ -440,9 +454,15 @@ class Carriers:
         )
 
     def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
-        """Yield the changed lines of a function, which need not have samples."""
+        """Yield the changed lines of a function: those with samples, or all if none."""
+        names = self.diff.paired_functions.names
+        ran = [
+            one.hunk
+            for i, one in enumerate(self.changed)
+            if names[one.row] == function.name and any(self.cum(i))
+        ]
         for hunk in function.hunks:
-            if says_more(hunk, *function.texts):
+            if says_more(hunk, *function.texts) and (not ran or hunk in ran):
                 yield self._lines(function.name, function.texts, hunk)
 
     def _changed_with(self, row: int) -> list[OnStacks]:

@@ -276,16 +276,21 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
         and (new - base) * (finding.explains or 0.0) > 0
         for base, new in filter(None, counted)
     )
+    rises = (finding.explains or 0.0) > 0
     owners = [
-        draft for draft in drafts if draft[1].sure and draft[1].severity != "info"
+        draft
+        for draft in drafts
+        if draft[1].sure
+        and draft[1].severity != "info"
+        and draft[1].rises in (None, rises)
     ]
     owners.sort(key=lambda draft: -draft[0])
     if follows and owners:
         weight, cause, below = owners[0]
         if len(owners) > 1:
-            every = "both" if len(owners) == 2 else "all"
-            way = "more" if (finding.explains or 0.0) > 0 else "less"
-            title = f"{finding.title}, since {every} allocate {way}"
+            many = "another" if len(owners) == 2 else f"{len(owners) - 1} others"
+            way = "more" if rises else "less"
+            title = f"{finding.title}, since this cause and {many} allocate {way}"
             finding = finding._replace(title=title, several=True)
         drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
     elif view.moved:
@@ -423,20 +428,19 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         return []
     if not any(is_large(view.totals, site) for site in view.sites.all):
         return []
-    # The other half of a move may itself be too small to report. Fewer objects are maps
-    # and slices that grow now and then: how often depends on b.N and other code.
+    # The other half of a move may itself be too small to report, or amortized.
     left = replaced(
-        [
-            site
-            for site in without_moved(view.sites.all)
-            if site.name not in named and max(site.objects) >= OBJECT
-        ]
+        [site for site in without_moved(view.sites.all) if site.name not in named]
     )
     large = [
         site
         for site in left
         # Averaged over many ops of other benchmarks, a change may round to nothing.
-        if is_large(view.totals, site) and " → " in amounts(view.totals, site)
+        # Fewer objects are maps and slices that grow now and then: how often depends on
+        # b.N and other code.
+        if max(site.objects) >= OBJECT
+        and is_large(view.totals, site)
+        and " → " in amounts(view.totals, site)
     ]
     found = view.sites.with_helpers(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]

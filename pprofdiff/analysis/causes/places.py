@@ -166,14 +166,24 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         place = _next(cpu, program, left)
         if place is None:
             break
-        if place.whole and found:
-            under = cpu.under(cpu.only(place.row))
-            place = place._replace(partial=any(cpu.sums(under.without(left))))
-        found.append(place)
+        rows = cpu.only(place.row)
+        every = cpu.under(rows) if place.whole else owned_by(cpu, [place.row])
+        partial = any(cpu.sums(every.without(left)))
+        if not place.whole and partial and not _changes_too(cpu, every, place):
+            # What an earlier place has of it on one side is missing on the other.
+            program = program.among(program.inner & ~rows)
+            continue
+        found.append(place._replace(partial=partial))
         left = left.without(place.claim)
     found = _of_functions(cpu, _netted(cpu, program, found))
     found = [with_moved(cpu, program, place) for place in found]
     return [with_callees(cpu, program, place) for place in disjoint(cpu, found)]
+
+
+def _changes_too(cpu: CPUComparison, every: Claim, place: Place) -> bool:
+    """Return whether all samples of a place's function change as the place does."""
+    change = cpu.change(every)
+    return change.significant and change.delta * place.delta(cpu) > 0
 
 
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -350,10 +360,6 @@ def _with_contrary_callees(
         if place not in left or not taken_back(cpu, place):
             continue
         whole = whole_of(cpu, place.row)
-        same_way = place.delta(cpu) * whole.delta(cpu) > 0
-        lost = same_way and not cpu.change(whole.claim).significant
-        if lost and not _is_replaced_below(cpu, program, place):
-            continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if all(
@@ -363,20 +369,6 @@ def _with_contrary_callees(
             left[left.index(place)] = with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
-
-
-def _is_replaced_below(cpu: CPUComparison, program: Program, place: Place) -> bool:
-    """Return whether callees that only one side has take back a function's change.
-
-    They may do the work that the function did itself, or by library calls.
-    """
-    place_only = cpu.only(place.row)
-    whole = cpu.under(place_only)
-    inside = [below(cpu, place_only, whole, side) for side in (0, 1)]
-    alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
-    own = whole.within(cpu.under(alone))
-    change = place.delta(cpu)
-    return bool(cpu.delta(own) * -np.sign(change) >= (1 - COVERS) * abs(change))
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:

@@ -187,7 +187,7 @@ def _rewritten(sites: Sequence[Site]) -> list[Site]:
     for package in dict.fromkeys(package_of(site.name) for site in sites):
         own = [site for site in sites if package_of(site.name) == package]
         gone, came = (
-            [one for one in own if one.space[side] and not one.space[1 - side]]
+            [one for one in own if one.space[side] >= BYTE and not one.space[1 - side]]
             for side in (0, 1)
         )
         sizes = [sum(max(one.space) for one in some) for some in (gone, came)]

@@ -18,6 +18,7 @@ from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.versions import Span, infer_go_version
 from pprofdiff.model.csr import expand, offsets_of
 from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
+from pprofdiff.model.profiles.nameless import with_names
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.profiles.profile import Profile, largest_sum
 from pprofdiff.model.side import Capture
@@ -55,7 +56,7 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
         raise UsageError(f"{label}: there is no profile on this side")
     _must_fit(runs)
     try:
-        profiles = [run.content for run in runs]
+        profiles = with_names([run.content for run in runs])
         merged = merge_apart(profiles) if len(profiles) > 1 else merge(profiles)
     except IncompatibleProfilesError as error:
         paths = ", ".join(run.path for run in runs)

@@ -115,7 +115,10 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     for i, lines in enumerate(source.lines):
         diff = report.profiles[source.diff]
         amount = ""
-        shown = not _exceeds(diff, lines) and not _is_of_more(diff, finding, lines)
+        # A function of one side has its cost in the title.
+        whole = lines.added or lines.dropped
+        shown = not (whole and lines.function in finding.functions)
+        shown &= not _exceeds(diff, lines) and not _is_of_more(diff, finding, lines)
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])

@@ -285,7 +285,7 @@ def _together(
     elif against or beyond:
         parts = f"{amount}, the total is {total}"
     if explained.left and cpu.grouped:
-        text = f"{who} {parts}. Outside the causes: {_groups(explained, scale)}."
+        text = f"{who} {parts}. The rest, by group: {_groups(explained, scale)}."
     elif scale.rounded(whole - part) == 0:
         text = f"{who} all of the {total}."
     elif (

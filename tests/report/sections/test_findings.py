@@ -72,7 +72,7 @@ def test_what_is_not_explained_is_named(cpu):
     text = _together(Explained(whole, whole / 2, groups), cpu, "Cause 1 explains", None)
     assert re.fullmatch(
         r"Cause 1 explains −[\d.,]+ of −[\d.,]+ \S+\. "
-        r"Outside the causes: GC −[\d.,]+ \S+\.",
+        r"The rest, by group: GC −[\d.,]+ \S+\.",
         text,
     )
 

@@ -63,7 +63,8 @@ def group_table(
     whole = whole._replace(noise=undecided or total_noise(diff))
     every = judged_groups(diff)
     if timed and whole.noise is False:
-        every = _without_doubt(diff, every, whole)
+        counting = diff.model and diff.model._replace(spread=ONE_RUN)
+        every = _without_doubt(every, judged_groups(diff, counting), whole)
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0
     parts_of = {group.id: judged_categories(diff, group.id) for group in groups}
@@ -93,7 +94,12 @@ def group_table(
     if rest:
         places = [i for i, group in enumerate(every) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
-        (one,) = judged_sums(diff, [("rest", "")], runs)
+        names = [("rest", "")]
+        (one,) = judged_sums(diff, names, runs)
+        if timed and whole.noise is False and diff.model is not None:
+            counting = diff.model._replace(spread=ONE_RUN)
+            alone_ = judged_sums(diff, names, runs, counting)
+            (one,) = _without_doubt([one], alone_, whole)
         # Together they may have changed although none has by itself.
         noise = only and all(group.noise for group in (*rest, one))
         if (one.base or one.new) and (not brief or _large(diff, one)):
@@ -107,16 +113,13 @@ def group_table(
 
 
 def _without_doubt(
-    diff: ProfileDiff, groups: Sequence[JudgedSum], whole: JudgedSum
+    groups: Sequence[JudgedSum], alone: Sequence[JudgedSum], whole: JudgedSum
 ) -> list[JudgedSum]:
     """Return groups; those that may well have the total's change are not tested.
 
-    How far a few runs differ by chance is hardly known, and their samples alone show a
-    change that is most of a significant one.
+    How far a few runs differ by chance is hardly known, and their samples `alone` show
+    a change that is most of a significant one.
     """
-    if diff.model is None:
-        return list(groups)
-    alone = judged_groups(diff, diff.model._replace(spread=ONE_RUN))
     return [
         group._replace(noise=None)
         if group.noise

@@ -1,0 +1,32 @@
+"""Functions that the linker placed first have no name in a profile of Go."""
+
+from __future__ import annotations
+
+from pprofdiff.model.profiles.nameless import with_names
+from tests.building import CPU, Frame, Place, Sample, built
+
+
+def profile(*names, file="/b/hash.go", line=17):
+    frames = [Frame(name, file, line + 3, line) for name in names]
+    return built([Sample((Place((f,), 100),), (1, 10)) for f in frames], CPU)
+
+
+def names(profile):
+    return profile.function_names()
+
+
+def test_a_function_without_a_name_has_that_of_another_run():
+    first, other = profile("m.hash"), profile("")
+    assert [names(one) for one in with_names([first, other])] == [["m.hash"]] * 2
+    assert names(with_names([other])[0]) == names(other)
+
+
+def test_only_one_name_at_the_same_line_is_taken():
+    two = profile("m.hash[int]", "m.hash[string]")
+    for others in (
+        [two],
+        [profile("m.hash", line=18)],
+        [profile("m.hash", file="a.go")],
+    ):
+        assert names(with_names([profile(""), *others])[0]) != ["m.hash"]
+        assert with_names([profile(""), *others])[0].strings == profile("").strings

@@ -169,7 +169,8 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
         rows = cpu.only(place.row)
         every = cpu.under(rows) if place.whole else owned_by(cpu, [place.row])
         partial = any(cpu.sums(every.without(left)))
-        if not place.whole and partial and not _changes_too(cpu, every, place):
+        other = not place.whole and all(one.row != place.row for one in found)
+        if partial and other and not _changes_too(cpu, every, place):
             # What an earlier place has of it on one side is missing on the other.
             program = program.among(program.inner & ~rows)
             continue
@@ -360,6 +361,10 @@ def _with_contrary_callees(
         if place not in left or not taken_back(cpu, place):
             continue
         whole = whole_of(cpu, place.row)
+        same_way = place.delta(cpu) * whole.delta(cpu) > 0
+        lost = same_way and not cpu.change(whole.claim).significant
+        if lost and not _is_replaced_below(cpu, program, place):
+            continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if all(
@@ -369,6 +374,20 @@ def _with_contrary_callees(
             left[left.index(place)] = with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
+
+
+def _is_replaced_below(cpu: CPUComparison, program: Program, place: Place) -> bool:
+    """Return whether callees that only one side has take back a function's change.
+
+    They may do the work that the function did itself, or by library calls.
+    """
+    rows = cpu.only(place.row)
+    whole = cpu.under(rows)
+    inside = [below(cpu, rows, whole, side) for side in (0, 1)]
+    alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
+    change = place.delta(cpu)
+    back = cpu.delta(whole.within(cpu.under(alone))) * -np.sign(change)
+    return bool(back >= (1 - COVERS) * abs(change))
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:

@@ -478,7 +478,7 @@ def test_collection_that_two_causes_share_is_no_amount_of_the_larger():
     first, _ = findings.causes
     (below,) = findings.consequences(first.id)
     assert below.several
-    assert below.title.endswith(", since both allocate less")
+    assert below.title.endswith(", since this cause and another allocate less")
     written = " ".join(render(report_parts(report_of(comparison))).split())
     assert "with consequences" not in written
     assert "Together they explain all of the " in written

@@ -545,6 +545,30 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     assert said in text(report_of(comparison, sources=sources))
 
 
+def test_what_braces_replace_is_what_was_removed(tmp_path):
+    body = ["a()", "one()", "slow()", "slow()", "two()", "b()"]
+    old = "package m\n\nfunc Far() {\n" + "".join(f"	{x}\n" for x in body) + "}\n"
+    new = old.replace("	slow()\n	slow()\n", "	{\n	}\n").replace(
+        "a()", "aa()"
+    )
+    repo = repository(tmp_path / "repo")
+    refs = [
+        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
+        for text in (old, new)
+    ]
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample((Place((Frame("m.Far", "/b/m/far.go", line, 3),), line),), (n, n * 10 * MS))
+             for line, n in ((9, 500), *slow)], CPU, duration_ns=10**11,
+        )),))
+        for label, slow in (("base", [(6, 3000)]), ("new", []))
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed 4)"
+    assert said in text(report_of(comparison, sources=sources))
+
+
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"
 OTHER_TEST = f"{TESTS_OF_F}\nfunc BenchmarkOther(b *testing.B) {{\n}}\n"
 COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"

@@ -93,6 +93,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         several = "s" if len(ran.benchmarks) > 1 else ""
         profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
     title = _who(names, changed, profile)
+    if not changed and any(at.imports for at in places):
+        title += ", except by imports"
     facts: tuple[Fact, ...] = ()
     if len(changed) == 1 and diff.is_cpu:
         base, new = (int(side[changed[0]]) for side in cum)
@@ -159,17 +161,20 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
     """Yield which functions only one side declares, and whose code they have."""
     names = carriers.diff.paired_functions.names
     changed = [row for row in rows if all(_sides(carriers, row))]
+    # "It" is the function before, which the sentence begins with.
+    known = changed
     for sides, verb in (((False, True), "new"), ((True, False), "gone")):
         some = [row for row in rows if _sides(carriers, row) == sides]
         for row in some[:SEVERAL]:
             source = _moved_from(carriers, row) if verb == "new" else None
             if source is None:
                 yield f"{listed_functions([names[row]])} is {verb}"
-            elif changed == [source]:
+            elif known == [source]:
                 yield f"{listed_functions([names[row]])} is new, with code from it"
             else:
                 name, origin = distinct_names([names[row], names[source]])
                 yield f"{name} is new, with code of {origin}"
+            known = []
         if len(some) > SEVERAL:
             yield f"{count(len(some) - SEVERAL)} more are {verb}"
 

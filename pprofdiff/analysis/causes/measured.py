@@ -467,9 +467,8 @@ def _of_site(
     if number == len(sites) > 1:
         text = f"{text} {taken_back(view.totals, sites)}".strip()
     amount = amounts(view.totals, site)
-    if view.sites is not None and not site.helpers and not site.gone:
-        below = view.sites.under(site.name)[0].space
-        amount += "" if below == site.space else f" {FLAT_WITH_LIBRARY}"
+    if view.sites is not None and _is_flat(view.sites, site):
+        amount += f" {FLAT_WITH_LIBRARY}"
     owners = [*site.came, *site.gone] if site.gone else [site.name]
     everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
@@ -517,6 +516,18 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _is_flat(of: Sites, site: Site) -> bool:
+    """Return whether functions below a site allocate as well, without being in it.
+
+    Of functions that stopped, those that are named count.
+    """
+    if site.helpers:
+        return False
+    if site.gone:
+        return any(of.under(name)[0].space[1] for name in site.gone[:_SITES])
+    return of.under(site.name)[0].space != site.space
 
 
 def _may_replace(site: Site, sites: Sequence[Site]) -> bool:

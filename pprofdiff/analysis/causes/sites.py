@@ -427,10 +427,14 @@ _OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
 def is_large(totals: Allocated | None, site: Site) -> bool:
     """Return whether a function's change is worth reporting, in bytes or objects.
 
-    A change against the total, or beyond it, may come from blocks shared with others.
+    A change against the total, or beyond it, may come from blocks shared with others,
+    and one of a single block where profiles miss objects: whoever opens it has it.
     """
-    for _, whole, part in _known(totals, site):
+    for unit, whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
+        in_bytes = unit == ALLOCATED["alloc_space"]
+        if in_bytes and abs(change) <= _TINY <= site.shared and not site.exact:
+            continue
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
         least = max(least, _OF_ITSELF * max(part))
         if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
@@ -536,6 +540,10 @@ def within(totals: Allocated | None, site: Site) -> Site:
     if totals is None:
         return site._replace(space=space, objects=objects)
     if totals.space is not None:
+        over = max(own - all_ for all_, own in zip(totals.space, space, strict=True))
+        if 0 < over < _CUT_OFF:
+            # The fraction that benchmarks cut off is the same on both sides.
+            space = max(space[0] - over, 0.0), max(space[1] - over, 0.0)
         bytes_ = list(zip(totals.space, space, strict=True))
         space = (min(bytes_[0]), min(bytes_[1]))
         if all(

@@ -302,6 +302,16 @@ class Carriers:
 
     def _on(self, hunks: Sequence[int], side: int) -> NDArray[np.bool_]:
         """Return which samples of a side have a line of the hunks."""
+        key = (*hunks, side)
+        if key not in self._known:
+            self._known[key] = self._walked(hunks, side)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], NDArray[np.bool_]]:
+        return {}
+
+    def _walked(self, hunks: Sequence[int], side: int) -> NDArray[np.bool_]:
         lines = self.both.sides[side]
         marked = np.zeros(lines.rows, np.bool_)
         for i in hunks:

@@ -161,20 +161,21 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
     If work only moved between functions, their caller replaces them, and its
     change may be within noise.
     """
-    left, found = cpu.all, list[Place]()
+    left, found, searched = cpu.all, list[Place](), program
     while len(found) < _MOST:
-        place = _next(cpu, program, left)
+        place = _next(cpu, searched, left)
         if place is None:
             break
-        rows = cpu.only(place.row)
-        every = cpu.under(rows) if place.whole else owned_by(cpu, [place.row])
-        partial = any(cpu.sums(every.without(left)))
-        other = not place.whole and all(one.row != place.row for one in found)
-        if partial and other and not _changes_too(cpu, every, place):
-            # What an earlier place has of it on one side is missing on the other.
-            program = program.among(program.inner & ~rows)
-            continue
-        found.append(place._replace(partial=partial))
+        if found:
+            rows = cpu.only(place.row)
+            every = cpu.under(rows) if place.whole else owned_by(cpu, [place.row])
+            place = place._replace(partial=any(cpu.sums(every.without(left))))
+            other = not place.whole and all(one.row != place.row for one in found)
+            if place.partial and other and not _changes_too(cpu, every, place):
+                # What an earlier place has of it on one side is missing on the other.
+                searched = searched.among(searched.inner & ~rows)
+                continue
+        found.append(place)
         left = left.without(place.claim)
     found = _of_functions(cpu, _netted(cpu, program, found))
     found = [with_moved(cpu, program, place) for place in found]

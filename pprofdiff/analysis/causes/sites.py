@@ -487,7 +487,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
         return space
     # Bytes that stay are no part of a change.
     space = "" if site.space[0] == site.space[1] else f"{space}, "
-    printed = [_objects(side, 3 if site.exact else 2) for side in site.objects]
+    printed = [_objects(side, about=not site.exact) for side in site.objects]
     if printed[0] == printed[1]:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
@@ -631,13 +631,13 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _
         yield ALLOCATED["alloc_objects"], totals.objects, site.objects
 
 
-def _objects(value: float, digits: int = 3) -> str:
-    """Return a number of objects; with 2 digits, one that is known about."""
+def _objects(value: float, *, about: bool = False) -> str:
+    """Return a number of objects, with two digits if it is known `about`."""
+    if about:
+        value = float(f"{value:.2g}")
     if value >= 100:
-        if digits < 3:
-            value = float(f"{value:.{digits}g}")
         return f"{value:,.0f}"
-    return f"{value:.{digits}g}" if value >= OBJECT else "0"
+    return f"{value:.3g}" if value >= OBJECT else "0"
 
 
 def _signed(value: float) -> str:

@@ -30,6 +30,7 @@ from pprofdiff.analysis.causes.places import owned_by
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import MINOR, MOST, NAMED
@@ -441,19 +442,29 @@ def _lines(
             continue
         if held[first] <= 0:
             first = carrying[row]
-        # All changes of a function together: what one line saves, another may cost.
         # Of lines that others pay for too, only a cost of the same way explains it.
-        cum = carriers.cum(*hunks)
-        if float(by.delta(*cum)) * whole > 0:
-            own, whole_delta = carriers.cum(first), float(by.delta(*cum))
-            rest = abs(whole_delta - float(by.delta(*own)))
-            alone = len(hunks) > 1 and rest <= MINOR * abs(whole_delta)
-            shown = own if alone else cum
-            if not carriers.alike(*hunks):
-                shown = (0, 0)
-            lines = carriers.with_cost(first, *shown)._replace(alone=alone)
+        if float(by.delta(*carriers.cum(*hunks))) * whole > 0:
+            lines = _with_amount(carriers, first, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
+
+
+def _with_amount(
+    carriers: Carriers, first: int, hunks: Sequence[int], by: Normalization
+) -> ChangedLines:
+    """Return the `first` of a function's hunks with what all of them cost together.
+
+    What one line saves, another may cost. If the others change next to nothing, the
+    cost is its own.
+    """
+    cum, own = carriers.cum(*hunks), carriers.cum(first)
+    delta = float(by.delta(*cum))
+    rest = abs(delta - float(by.delta(*own)))
+    alone = len(hunks) > 1 and rest <= MINOR * abs(delta)
+    shown = own if alone else cum
+    if not carriers.alike(*hunks):
+        shown = (0, 0)
+    return carriers.with_cost(first, *shown)._replace(alone=alone)
 
 
 def _source(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pprofdiff.analysis.source.declarations import uncommented
@@ -44,46 +44,43 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     of their own may change behavior unseen, as may one package that replaces another
     under its name.
     """
-    sides = []
-    for text, lines in zip((base, new), hunk.sides, strict=True):
-        found = [_IMPORT.fullmatch(code) for code in _by_line(text, lines)]
-        if not all(found):
-            return False
-        paths = [(one[1], one[2]) for one in found if one and one[2]]
-        sides.append({alias or _package(path): path for alias, path in paths})
-    old, now = sides
-    if not (old or now) or {"_", "."} & (old.keys() | now.keys()):
+    if not of_imports(hunk, base, new):
+        return False
+    own = {
+        name
+        for text, lines in zip((base, new), hunk.sides, strict=True)
+        for name in _imported(_by_line(text, lines))
+    }
+    if not own or {"_", "."} & own:
         return False
     # The one that replaces another may stand elsewhere in the declaration.
-    every = tuple(_imports(text.lines) for text in (base, new))
+    old, now = (_imports(text.lines) for text in (base, new))
     lost, added = (
-        {name for name in one if other.get(name) != one[name]}
-        for one, other in ((old, every[1]), (now, every[0]))
+        {name for name, path in one.items() if other.get(name) != path}
+        for one, other in ((old, now), (now, old))
     )
-    lost |= {name for name in every[0] if every[1].get(name, "") != every[0][name]}
-    added |= {name for name in every[1] if every[0].get(name, "") != every[1][name]}
-    own = old.keys() | now.keys()
     return not any((a in b or b in a) and {a, b} & own for a in lost for b in added)
 
 
 def of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether all code of a hunk is of import declarations."""
-    codes_ = [
-        code
+    return all(
+        _IMPORT.fullmatch(code)
         for text, lines in zip((base, new), hunk.sides, strict=True)
         for code in _by_line(text, lines)
-    ]
-    return bool(codes_) and all(map(_IMPORT.fullmatch, codes_))
+    )
 
 
 @lru_cache(_FILES)
 def _imports(lines: tuple[str, ...]) -> dict[str, str]:
     """Return the packages that a file imports: paths by name in the file."""
     first = next((i for i, line in enumerate(lines) if _DECLARED.match(line)), None)
-    found = map(
-        _IMPORT.fullmatch, (_code([line]) for line in _uncommented(lines)[:first])
-    )
-    paths = [(one[1], one[2]) for one in found if one and one[2]]
+    return _imported(_code([line]) for line in _uncommented(lines)[:first])
+
+
+def _imported(code: Iterable[str]) -> dict[str, str]:
+    """Return the packages that lines of an import declaration name, as `_imports`."""
+    paths = [(one[1], one[2]) for one in map(_IMPORT.fullmatch, code) if one and one[2]]
     return {alias or _package(path): path for alias, path in paths}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,49 +23,43 @@ def with_names(profiles: Sequence[Profile]) -> list[Profile]:
     other runs have its name.
     """
     lacking = [_nameless(profile) for profile in profiles]
-    if len(profiles) < 2 or not any(map(len, lacking)):
+    if len(profiles) == 1 or not any(map(len, lacking)):
         return list(profiles)
     names: dict[tuple[str, int], set[str]] = {}
     for profile in profiles:
-        for name, file, line in _declared(profile, range(len(profile.functions))):
-            if name:
-                names.setdefault((file, line), set()).add(name)
-    found = []
-    for profile, rows in zip(profiles, lacking, strict=True):
-        strings, functions = list(profile.strings), profile.functions
-        column = functions.name.copy()
-        declared = _declared(profile, rows.tolist())
-        for row, (_, file, line) in zip(rows.tolist(), declared, strict=True):
-            known = names.get((file, line), set())
-            if len(known) == 1:
-                column[row] = len(strings)
-                strings += known
-        named = replace(functions, name=column, system_name=column)
-        changed = len(strings) > len(profile.strings)
-        found.append(
-            replace(profile, strings=tuple(strings), functions=named)
-            if changed
-            else profile
-        )
-    return found
+        functions, strings = profile.functions, profile.strings
+        for row in np.flatnonzero(functions.name).tolist():
+            known = names.setdefault(_declared(profile, row), set())
+            known.add(strings[functions.name[row]])
+    return [
+        _named(profile, rows.tolist(), names)
+        for profile, rows in zip(profiles, lacking, strict=True)
+    ]
+
+
+def _named(
+    profile: Profile, rows: Sequence[int], names: Mapping[tuple[str, int], set[str]]
+) -> Profile:
+    """Return a profile with names for `rows` where only one is known."""
+    strings, functions = list(profile.strings), profile.functions
+    name, system_name = functions.name.copy(), functions.system_name.copy()
+    for row in rows:
+        known = names.get(_declared(profile, row), set())
+        if len(known) == 1:
+            name[row] = system_name[row] = len(strings)
+            strings += known
+    named = replace(functions, name=name, system_name=system_name)
+    return replace(profile, strings=tuple(strings), functions=named)
 
 
 def _nameless(profile: Profile) -> NDArray[np.int64]:
     """Return the functions without a name whose first line is known, as rows."""
     functions = profile.functions
-    empty = [i for i, text in enumerate(profile.strings) if not text]
-    nameless = np.isin(functions.name, empty) & ~np.isin(functions.filename, empty)
-    return np.flatnonzero(nameless & (functions.start_line > 0))
+    known = (functions.filename > 0) & (functions.start_line > 0)
+    return np.flatnonzero(known & (functions.name == 0))
 
 
-def _declared(profile: Profile, rows: Sequence[int]) -> list[tuple[str, str, int]]:
-    """Return functions' names, files and first lines."""
-    functions, strings = profile.functions, profile.strings
-    return [
-        (
-            strings[functions.name[row]],
-            strings[functions.filename[row]],
-            int(functions.start_line[row]),
-        )
-        for row in rows
-    ]
+def _declared(profile: Profile, row: int) -> tuple[str, int]:
+    """Return a function's file and first line."""
+    functions = profile.functions
+    return profile.strings[functions.filename[row]], int(functions.start_line[row])

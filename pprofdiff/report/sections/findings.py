@@ -178,11 +178,8 @@ def _reasons(
         number += cause
         amount = ""
         if cpu is not None:
-            apart = sum(
-                f.explains or 0.0 for f in shown if f.several and f.parent == finding.id
-            )
-            without = finding._replace(explains=(finding.explains or 0.0) - apart)
-            amount = _amount(without, cpu, wholes.get(finding.parent or ""), level)
+            apart = _without_several(finding, shown)
+            amount = _amount(apart, cpu, wholes.get(finding.parent or ""), level)
         # If a finding has no amount, its consequences are part of nothing.
         whole = finding.own if level else finding.explains
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
@@ -220,10 +217,15 @@ def _reasons(
         yield reason._replace(notes=tuple(notes), commits=commits)
 
 
+def _without_several(finding: Finding, shown: Sequence[Finding]) -> Finding:
+    """Return a finding that does not explain what follows from other causes as well."""
+    below = (f for f in shown if f.several and f.parent == finding.id)
+    apart = sum(f.explains or 0.0 for f in below)
+    return finding._replace(explains=(finding.explains or 0.0) - apart)
+
+
 def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:
     """Return a finding's part of the CPU profiles' delta, its consequences apart.
-
-    Its `explains` is without what follows from several causes.
 
     `whole` is what it is part of and cannot exceed. Returns "" if there is nothing to
     show.

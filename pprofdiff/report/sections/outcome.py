@@ -128,15 +128,18 @@ def _without_mean(outcome: Outcome) -> list[str]:
     more = sum(one.new > one.base for unit in some if (one := unit.objects))
     if 0 < more < len(some):
         return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
-    every = "both" if many == _BOTH else f"all {many}"
-    where = every if len(some) == many else f"{len(some)} of {many}"
+    where = _every(many) if len(some) == many else f"{len(some)} of {many}"
     return [f"{'more' if more else 'fewer'} allocs/op in {where}"]
+
+
+def _every(many: int) -> str:
+    return "both" if many == _BOTH else f"all {many}"
 
 
 def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
     """Return the outcome of several units of work: which changed, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
-    every = "both" if many == _BOTH else f"all {many}"
+    every = _every(many)
     # Time is a geometric mean; with interleaved rounds, all metrics are.
     shown = {measure.id for measure in (first, *_others(outcome, first))}
     mean = "geomean" if first.of_turns or shown == {"time"} else "together"

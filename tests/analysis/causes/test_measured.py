@@ -13,6 +13,7 @@ from pprofdiff.analysis.causes.places import Program, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
+    amounts,
     is_large,
     taken_back,
     within,
@@ -458,6 +459,11 @@ def site(space, missing):
 def test_bytes_that_a_tiny_block_may_have_are_no_change(space, expected):
     totals = Allocated(space=(64.0, 48.0), objects=(5.0, 3.0))
     assert is_large(totals, site(space, missing=1.5)) is expected
+
+
+def test_objects_known_about_have_two_digits():
+    about = Site("p.F", 0, (64.0, 0.0), (99.6, 0.0368), exact=False)
+    assert read(amounts(None, about))[0] == "64 → 0 B/op, about 100 → 0.037 allocs/op"
 
 
 def test_the_fraction_that_benchmarks_cut_off_is_no_change():

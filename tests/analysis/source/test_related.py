@@ -523,26 +523,31 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
 
 
-def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
-    """The last line costs as much as before; the first is the change."""
-    old = "package m\n\nfunc Far() {\n	a()\n	b()\n	c()\n}\n"
-    new = old.replace("a()", "aa()").replace("c()", "cc()")
+def of_lines(tmp_path, texts, samples):
+    """Return the report of m.Far with these texts and samples by line, (base, new)."""
     repo = repository(tmp_path / "repo")
     refs = [
-        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
-        for text in (old, new)
+        repo.commit("c", {"go.mod": "module m\n", "far.go": text}) for text in texts
     ]
     sides = [
         Side(label, (Capture(f"{label}.pb.gz", "profile", built(
             [Sample((Place((Frame("m.Far", "/b/m/far.go", line, 3),), line),), (n, n * 10 * MS))
-             for line, n in ((4, first), (6, 500))], CPU, duration_ns=10**11,
+             for line, n in lines.items()], CPU, duration_ns=10**11,
         )),))
-        for label, first in (("base", 1000), ("new", 3000))
+        for label, lines in zip(("base", "new"), samples, strict=True)
     ]  # fmt: skip
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of("..".join(refs), str(repo.folder), "")
+    return text(report_of(comparison, sources=sources))
+
+
+def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
+    """The last line costs as much as before; the first is the change."""
+    old = "package m\n\nfunc Far() {\n	a()\n	b()\n	c()\n}\n"
+    new = old.replace("a()", "aa()").replace("c()", "cc()")
+    samples = {4: 1000, 6: 500}, {4: 3000, 6: 500}
     said = 'Changed: 4, 10.00 → 30.00 ms/op cum (also 6); "c".'
-    assert said in text(report_of(comparison, sources=sources))
+    assert said in of_lines(tmp_path, (old, new), samples)
 
 
 def test_what_braces_replace_is_what_was_removed(tmp_path):
@@ -551,22 +556,9 @@ def test_what_braces_replace_is_what_was_removed(tmp_path):
     new = old.replace("	slow()\n	slow()\n", "	{\n	}\n").replace(
         "a()", "aa()"
     )
-    repo = repository(tmp_path / "repo")
-    refs = [
-        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
-        for text in (old, new)
-    ]
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample((Place((Frame("m.Far", "/b/m/far.go", line, 3),), line),), (n, n * 10 * MS))
-             for line, n in ((9, 500), *slow)], CPU, duration_ns=10**11,
-        )),))
-        for label, slow in (("base", [(6, 3000)]), ("new", []))
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    samples = {9: 500, 6: 3000}, {9: 500}
     said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed 4)"
-    assert said in text(report_of(comparison, sources=sources))
+    assert said in of_lines(tmp_path, (old, new), samples)
 
 
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"

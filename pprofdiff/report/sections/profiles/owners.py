@@ -62,8 +62,9 @@ def group_table(
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=undecided or total_noise(diff))
     every = judged_groups(diff)
-    if timed and whole.noise is False:
-        counting = diff.model and diff.model._replace(spread=ONE_RUN)
+    counting = None
+    if timed and whole.noise is False and diff.model is not None:
+        counting = diff.model._replace(spread=ONE_RUN)
         every = _without_doubt(every, judged_groups(diff, counting), whole)
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0
@@ -94,12 +95,11 @@ def group_table(
     if rest:
         places = [i for i, group in enumerate(every) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
-        names = [("rest", "")]
-        (one,) = judged_sums(diff, names, runs)
-        if timed and whole.noise is False and diff.model is not None:
-            counting = diff.model._replace(spread=ONE_RUN)
-            alone_ = judged_sums(diff, names, runs, counting)
-            (one,) = _without_doubt([one], alone_, whole)
+        found = judged_sums(diff, names := [("rest", "")], runs)
+        if counting is not None:
+            counted = judged_sums(diff, names, runs, counting)
+            found = _without_doubt(found, counted, whole)
+        (one,) = found
         # Together they may have changed although none has by itself.
         noise = only and all(group.noise for group in (*rest, one))
         if (one.base or one.new) and (not brief or _large(diff, one)):

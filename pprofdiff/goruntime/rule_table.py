@@ -621,7 +621,8 @@ TABLE: dict[str, Any] = {
   aeshash* type..hash.* type..eq.* type:.hash.* type:.eq.* internal/runtime/maps.memHash*
   internal/runtime/maps.MemHash* internal/runtime/maps.strHash* internal/runtime/maps.StrHash*
 """,
-            "why": "hash and equality functions of types",
+            "yields_to": ["map"],
+            "why": "hash and equality functions of types; those of keys are part of their map",
         },
         {
             "id": "string",

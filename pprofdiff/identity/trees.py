@@ -2,7 +2,8 @@
 
 What is in the same place in both trees is one function, however its text changed. A
 function in only one tree was renamed or moved if only the other tree has one with
-nearly the same text; else it is gone, or new. Closures follow their function.
+nearly the same text, or became a method of the same name; else it is gone, or new.
+Closures follow their function.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def renamed(
     `gone` and `added` are those that only base's tree has, and only new's; `sampled`
     are those in each side's profiles.
     """
-    found = dict(_moved(gone, added))
+    found = dict(_moved(gone, added)) | dict(_made_methods(gone, added))
     taken = {now for now, _ in found.values()}
     left = [key for key in gone if key not in found]
     free = [key for key in added if key not in taken]
@@ -152,6 +153,24 @@ def _moved(
             score = alike(gone[before], added[after])
             if score >= _ALIKE:
                 yield before, (after, score)
+
+
+def _made_methods(
+    gone: Mapping[Key, Declared], added: Mapping[Key, Declared]
+) -> Iterator[tuple[Key, tuple[Key, float]]]:
+    """Yield functions that became the only method with their name, or the reverse.
+
+    Their texts differ in all uses of what is now the receiver.
+    """
+    rows = [
+        enumerate((key.folder, _last(key)) for key in side) for side in (gone, added)
+    ]
+    keys = list(gone), list(added)
+    for old, now in by_key(*rows):
+        if len(old) == len(now) == 1:
+            before, after = keys[0][old[0]], keys[1][now[0]]
+            if ("." in before.name) != ("." in after.name):
+                yield before, (after, alike(gone[before], added[after]))
 
 
 class _Best:

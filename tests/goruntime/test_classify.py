@@ -318,7 +318,8 @@ CATEGORIES = [
         "map",
     ),
     ("runtime.typedmemmove < runtime.mapassign < main.f", "map"),
-    ("aeshashbody < runtime.mapaccess1 < main.f", "hash_eq"),
+    ("aeshashbody < runtime.mapaccess1 < main.f", "map"),
+    ("runtime.memhash < main.f", "hash_eq"),
     ("type:.eq.main.Key < main.f", "hash_eq"),
     (
         "runtime.memmove < runtime.concatstrings < runtime.concatstring2 < main.f",

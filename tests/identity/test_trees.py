@@ -170,6 +170,10 @@ RENAMES = {
         {"m.go": "func walk(t *Tree, " + WALK.partition("Walk(")[2]},
         {"m.go": WALK}, ".walk", ".(*Tree).Walk", "source",
     ),
+    "a method with another text": (
+        {"m.go": "func walk(t *Tree) int {\n\treturn t.size + 1\n}\n"},
+        {"m.go": WALK.replace("Walk(", "walk(")}, ".walk", ".(*Tree).walk", "source",
+    ),
     "of a value": (
         {"m.go": WALK}, {"m.go": WALK.replace("*Tree", "Tree")},
         ".(*Tree).Walk", ".Tree.Walk", "source",

@@ -19,6 +19,7 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
+from pprofdiff.analysis.judge.samples import mann_whitney
 from pprofdiff.analysis.judge.totals import InTurns
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
@@ -28,6 +29,9 @@ _TIME, _CPU = TIME.printed, CPU.printed
 # The fewest values a side of one distribution whose ranges are seldom separate by
 # chance: of four and four in 2 of 70 orders, of three and three in 2 of 20.
 _KNOWN = 4
+# Counts that share a range differ if the U test finds so at this level, far below that
+# of an outcome: turns next to each other may be alike.
+_BY_CHANCE = 1e-4
 # Medians of two normal values a side are this many ranges apart in 3 of 1,000 draws,
 # those of three in 8 of a million.
 _FAR = 10
@@ -220,6 +224,9 @@ def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:
     old, now = (np.quantile(side, _MOST, axis=0) for side in (base, new))
     found: NDArray[np.bool_] = (old[0] <= now[1]) & (now[0] <= old[1])
     if len(base) >= _KNOWN:
+        for column in np.flatnonzero(found).tolist():
+            p = mann_whitney(base[:, column].tolist(), new[:, column].tolist())
+            found[column] = p is None or p >= _BY_CHANCE
         return found
     apart = np.abs(np.median(new, axis=0) - np.median(base, axis=0))
     for side in (base, new):

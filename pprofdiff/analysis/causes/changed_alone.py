@@ -160,21 +160,15 @@ def _first_of_each(carriers: Carriers, rows: Sequence[int]) -> list[int]:
 def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
     """Yield which functions only one side declares, and whose code they have."""
     names = carriers.diff.paired_functions.names
-    changed = [row for row in rows if all(_sides(carriers, row))]
-    # "It" is the function before, which the sentence begins with.
-    known = changed
     for sides, verb in (((False, True), "new"), ((True, False), "gone")):
         some = [row for row in rows if _sides(carriers, row) == sides]
         for row in some[:SEVERAL]:
             source = _moved_from(carriers, row) if verb == "new" else None
             if source is None:
                 yield f"{listed_functions([names[row]])} is {verb}"
-            elif known == [source]:
-                yield f"{listed_functions([names[row]])} is new, with code from it"
             else:
                 name, origin = distinct_names([names[row], names[source]])
                 yield f"{name} is new, with code of {origin}"
-            known = []
         if len(some) > SEVERAL:
             yield f"{count(len(some) - SEVERAL)} more are {verb}"
 

@@ -23,6 +23,7 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
+from pprofdiff.analysis.causes.one_unit import in_one_unit
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -63,6 +64,7 @@ from pprofdiff.analysis.causes.wording import (
     listed,
     others,
 )
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
@@ -99,6 +101,7 @@ class _View(NamedTuple):
     sites: Sites | None
     moved: bool
     mix: bool
+    comparison: Comparison
 
     def allocates(self, counted: str) -> str:
         """Return what a place allocates as a sentence, beginning with bytes per op.
@@ -130,7 +133,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     of_sites = Sites.of(case.comparison) if changed else None
     turns = case.comparison.turns
     mix = turns is not None and len(turns.names) > 1
-    view = _View(cpu, program, totals, of_sites, moved, mix)
+    view = _View(cpu, program, totals, of_sites, moved, mix, case.comparison)
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -458,7 +461,7 @@ def _of_site(
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = _verb(counted, fewer=fewer)
-    text = share_of_change(view.totals, counted, alone=len(sites) == 1, mix=view.mix)
+    text = _of_total(view, site, counted, alone=len(sites) == 1)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
@@ -516,6 +519,13 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _of_total(view: _View, site: Site, counted: Site, *, alone: bool) -> str:
+    """Return what a site is of all that is allocated, as a sentence, or ""."""
+    one = view.mix and not site.gone and not site.helpers
+    of_unit = in_one_unit(view.comparison, site.name) if one else ""
+    return of_unit or share_of_change(view.totals, counted, alone=alone, mix=view.mix)
 
 
 def _is_flat(of: Sites, site: Site) -> bool:

@@ -148,6 +148,7 @@ class Site(NamedTuple):
     gone: tuple[str, ...] = ()
     agrees: bool = True
     helpers: tuple[Site, ...] = ()
+    held: tuple[float, float] | None = None
 
     @property
     def shared(self) -> float:
@@ -347,6 +348,7 @@ class Sites:
         neither is a change: both together are. The same holds the other way around.
         """
         left = list(sites)
+        rewritten = {name for one in sites for name in (*one.came, *one.gone)}
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
             if site not in left or site.gone or not all(site.space):
@@ -356,7 +358,7 @@ class Sites:
             helpers = tuple(
                 one
                 for one in self.all
-                if one.name in below
+                if one.name in below - rewritten
                 and not all(one.space)
                 and (one.space[1] - one.space[0]) * own < 0
             )
@@ -381,7 +383,11 @@ class Sites:
         if alone and self._objects is not None:
             # The tiny objects that profiles miss are its own too.
             objects, exact, missing = self._objects, True, 0.0
-        return Site(name, row, space, objects, exact, missing, agrees=self._agree)
+        return Site(
+            *(name, row, space, objects, exact, missing),
+            agrees=self._agree,
+            held=self._held[0],
+        )
 
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]
@@ -545,7 +551,10 @@ def within(totals: Allocated | None, site: Site) -> Site:
             # The fraction that benchmarks cut off is the same on both sides.
             space = max(space[0] - over, 0.0), max(space[1] - over, 0.0)
         bytes_ = list(zip(totals.space, space, strict=True))
-        space = (min(bytes_[0]), min(bytes_[1]))
+        space = (
+            _of_counted(bytes_[0], site.held, 0),
+            _of_counted(bytes_[1], site.held, 1),
+        )
         if all(
             -max(MINOR * all_, BYTE) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
             for all_, own in bytes_
@@ -558,6 +567,17 @@ def within(totals: Allocated | None, site: Site) -> Site:
         if all(-MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts):
             objects = totals.objects
     return site._replace(space=space, objects=objects)
+
+
+def _of_counted(pair: _Pair, held: _Pair | None, side: int) -> float:
+    """Return a site's bytes, given what benchmarks count in all and profiles for it.
+
+    If profiles have more for the site alone, its part of all that they have counts.
+    """
+    counted, own = pair
+    if own <= counted or held is None:
+        return min(pair)
+    return counted * own / max(held[side], own)
 
 
 def exceeds(totals: Allocated | None, site: Site) -> bool:

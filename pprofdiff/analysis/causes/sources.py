@@ -30,6 +30,8 @@ from pprofdiff.analysis.causes.places import owned_by
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
@@ -43,6 +45,7 @@ Column = NDArray[np.int64]
 
 # Lines are reported from this part of the finding's change.
 _PART = 0.1
+_GOOD_PART = 0.25
 _LISTED = 5
 
 
@@ -425,9 +428,12 @@ def _lines(
     some = np.flatnonzero((base != 0) | (new != 0))
     by, way = carriers.diff.normalization if model is None else model.by, np.sign(whole)
     delta = by.delta(base[some], new[some])
-    loud = delta * way >= _PART * abs(whole)
-    if model is not None and len(some):
-        loud &= ~model.rows(runs.map(lambda run: run[some])).noise
+    loud = _are_loud(model, by, runs.map(lambda run: run[some]), whole)
+    # What one line of a function saves, another may cost.
+    functions = np.array([carriers.changed[i].row for i in some.tolist()], np.int64)
+    owners, owner = np.unique(functions, return_inverse=True)
+    of_owner = runs.map(lambda run: sums(owner, run[some], len(owners)))
+    loud |= _are_loud(model, by, of_owner, whole)[owner]
     order = np.argsort(-np.abs(delta), kind="stable")
     carrying = dict[int, int]()
     for hunk in some[order[loud[order]]].tolist():
@@ -447,6 +453,23 @@ def _lines(
             lines = _with_amount(carriers, first, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
+
+
+def _are_loud(
+    model: CountModel | None, by: Normalization, runs: Runs[Column], whole: float
+) -> NDArray[np.bool_]:
+    """Return which rows carry a part of the `whole` change, beyond noise (bool).
+
+    The whole is significant: of what has a good part of it, samples alone decide.
+    """
+    base, new = merged(runs)
+    part = by.delta(base, new) * np.sign(whole) / abs(whole)
+    if model is None or not len(base):
+        return np.asarray(part >= _PART)
+    alone = model._replace(spread=ONE_RUN)
+    loud = (part >= _PART) & ~model.rows(runs).noise
+    loud |= (part >= _GOOD_PART) & ~alone.rows(runs).noise
+    return np.asarray(loud)
 
 
 def _with_amount(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
-from pprofdiff.analysis.policy import SIMILAR
+from pprofdiff.analysis.policy import MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
@@ -164,7 +164,7 @@ def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> boo
     if fact.source != "allocs profile" or fact.base is None or fact.new is None:
         return False
     called = float(diff.normalization.delta(lines.base, lines.new))
-    return abs(called) > SIMILAR * abs(fact.new - fact.base)
+    return abs(called) > (1 + MUCH) * abs(fact.new - fact.base)
 
 
 def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:

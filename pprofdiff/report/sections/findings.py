@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.finding import (
     Finding,
     Findings,
 )
+from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.policy import COVERS, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -73,22 +74,13 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         rest.append(Sentence(f"{'; '.join(clauses)}.", "also"))
     if findings.explained is not None and added is not None:
         whole = len(shown) == len(_shown(findings, found, len(found)))
-        ids = _ids(shown)
-        causes = [f for f in shown if f.parent not in ids]
-        alone = _alone(causes, found)
-        they = whole and sum(bool(f.explains) for f in causes) > 1
-        if len(causes) > 1 and alone is not None:
-            # What follows from it may follow from the others too.
-            below = any(f.several for f in found if f.parent == alone.id)
-            if below or alone.own is None:
-                alone, they = None, whole
-        who = "Together they explain" if they else "All causes together explain"
-        if alone is not None:
-            who = f"Cause {causes.index(alone) + 1} explains"
+        # Of other captures, causes without an amount may have no CPU at all.
+        counted = whole and report.comparison.measured
+        who, alone, without = _subject(found, shown, whole=whole, counted=counted)
         # A title has everything that its cause explains, including its consequences.
         printed = alone is not None and alone.mark not in (None, "noise")
         seen = alone.explains if alone is not None and printed else None
-        if text := _together(findings.explained, added, who, seen):
+        if text := _together(findings.explained, added, who, seen, without):
             rest.append(Sentence(text))
     return Why(
         warnings=tuple(
@@ -99,6 +91,42 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         reasons=tuple(_reasons(report, shown, cpu)),
         rest=tuple(rest),
     )
+
+
+def _subject(
+    found: Sequence[Finding], shown: Sequence[Finding], *, whole: bool, counted: bool
+) -> tuple[str, Finding | None, list[str]]:
+    """Return who explains, with the verb; the only one; the causes without an amount.
+
+    The last are numbers, if `counted`: those causes are counted allocations, which cost
+    CPU as well. `whole` says whether all findings are shown.
+    """
+    ids = _ids(shown)
+    causes = [f for f in shown if f.parent not in ids]
+    numbered = [f for f in causes if f.severity != "info"]
+    having, without = (
+        [str(i) for i, f in enumerate(numbered, 1) if bool(f.explains) is has]
+        for has in (True, False)
+    )
+    alone, they = _alone(causes, found), whole and len(having) > 1
+    below = False
+    if len(causes) > 1 and alone is not None:
+        # What follows from it may follow from the others too.
+        below = any(f.several for f in found if f.parent == alone.id)
+        if below or alone.own is None:
+            alone, they = None, whole
+    without = without if counted and having else []
+    if alone is not None:
+        return f"Cause {causes.index(alone) + 1} explains", alone, without
+    if they and without:
+        s, verb = ("s", "explain") if len(having) > 1 else ("", "explains")
+        who = f"Cause{s} {listed(having)}"
+        return (
+            f"{who} and what follows explain" if below else f"{who} {verb}",
+            None,
+            without,
+        )
+    return "Together they explain" if they else "All causes together explain", None, []
 
 
 def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
@@ -267,12 +295,17 @@ def _alone(causes: Sequence[Finding], found: Sequence[Finding]) -> Finding | Non
 
 
 def _together(
-    explained: Explained, cpu: ProfileDiff, who: str, seen: float | None
+    explained: Explained,
+    cpu: ProfileDiff,
+    who: str,
+    seen: float | None,
+    without: Sequence[str] = (),
 ) -> str:
     """Return how much of the change all findings explain, and what the rest is.
 
     `who` is the subject of the sentence with its verb. `seen` is the amount in the
-    title of the only cause, which is not repeated.
+    title of the only cause, which is not repeated. What the causes with the numbers in
+    `without` cost is a part of the rest.
     """
     scale = scale_of(cpu)
     amount = scale.text(explained.explained, signed=True)
@@ -282,10 +315,11 @@ def _together(
     rest = scale.number(whole - part, signed=True)
     against, beyond = part * whole < 0, abs(part) > abs(whole) > 0
     parts = f"{scale.number(explained.explained, signed=True)} of {total}"
-    if whole == 0:
-        parts = amount
-    elif against or beyond:
-        parts = f"{amount}, the total is {total}"
+    if whole == 0 or against or beyond:
+        parts = f"{amount}, the total is {total}" if whole else amount
+    if without and not (against or beyond):
+        s, cost = ("s", "cost") if len(without) > 1 else ("", "costs")
+        return f"{who} {parts}; what cause{s} {listed(without)} {cost} is in the rest."
     if explained.left and cpu.grouped:
         text = f"{who} {parts}. The rest, by group: {_groups(explained, scale)}."
     elif scale.rounded(whole - part) == 0:

@@ -255,7 +255,7 @@ def _cause(
     yield from follows
     # Functions that changed have lines of their own each.
     shown = cause.sentences[: NAMED if finding.id == CHANGED_ALONE else 1]
-    if cause.lines is None and finding.id != CHANGED_ALONE:
+    if finding.id != CHANGED_ALONE:
         # Lines that hold the change may be in several functions.
         shown += tuple(note for note in cause.sentences[1:2] if note.amount)
     for note in shown:

@@ -473,6 +473,34 @@ def test_the_fraction_that_benchmarks_cut_off_is_no_change():
     assert space == pytest.approx((16.0, 8.0))
 
 
+def test_of_more_bytes_than_benchmarks_count_a_site_has_its_part():
+    """Of 2,642 bytes that profiles have, 2,565 are the site's; 2,480 are counted."""
+    totals = Allocated(space=(2480.0, 2100.0), objects=(1.0, 2.0))
+    own = site((2565.0, 2000.0), missing=0.0)
+    space = within(totals, own._replace(held=(2642.0, 2100.0))).space
+    assert space == pytest.approx((2480 * 2565 / 2642, 2000))
+    # A site that has all of them has all that is counted.
+    alone = within(totals, own._replace(held=(2565.0, 2000.0))).space
+    assert alone[0] == pytest.approx(2480)
+
+
+def test_what_one_benchmark_alone_allocates_is_per_op_of_it():
+    """Per op of both together, it is diluted by the operations of the other."""
+    units = [
+        [
+            Unit({path("F", bench=name): cpu}, allocated, 1000 * often, name=name)
+            for name, allocated, often in (
+                ("A", {path("runtime.mallocgc", "G", bench="A"): (2, size)}, 1),
+                ("B", {path("runtime.mallocgc", "H", bench="B"): (1, 100)}, 3),
+            )
+        ]
+        for cpu, size in ((600, 4096), (300, 1024))
+    ]
+    comparison = compared(*units)
+    text = "\n".join(one.text for one in report_of(comparison).findings.causes)
+    assert "Only A has it: 4.00 → 1.00 KiB/op there, all of it." in text
+
+
 def test_collection_follows_from_the_function_that_allocates_less():
     base = {path("F"): 600, path(*MALLOC, "F"): 300, SCAN: 200}
     new = {path("F"): 600, path(*MALLOC, "F"): 30, SCAN: 20}

@@ -295,7 +295,7 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "origin"), [("b c d", ", with code from it"), ("b q r", "")]
+    ("body", "origin"), [("b c d", ", with code of m.F"), ("b q r", "")]
 )
 def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     base, new = declared(F="a b c d e"), declared(F="a g e", g=body)

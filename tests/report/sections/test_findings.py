@@ -77,6 +77,18 @@ def test_what_is_not_explained_is_named(cpu):
     )
 
 
+@pytest.mark.parametrize(
+    ("without", "closing"),
+    [(["2"], "what cause 2 costs"), (["2", "3"], "what causes 2 and 3 cost")],
+)
+def test_causes_without_an_amount_are_in_the_rest(cpu, without, closing):
+    whole = cpu.normalization.delta(*cpu.totals)
+    groups = (JudgedSum("gc", "GC", 1, 2, whole / 2, noise=False),)
+    explained = Explained(whole, whole / 2, groups)
+    text = _together(explained, cpu, "Cause 1 explains", None, without)
+    assert text.endswith(f"; {closing} is in the rest.")
+
+
 def test_what_a_title_says_of_all_that_follows_is_not_said_again():
     """The amount "with consequences" is what the cause explains."""
     inner, other, mark = path("F"), path("G"), ("runtime.gcBgMarkWorker",)

@@ -34,6 +34,8 @@ _WORTH_A_LINE = 0.01
 _WORTH_ONE_OF_FEW = 0.03
 # Names of groups that share a row.
 _REST = ("other groups", "groups within noise")
+# A group of work of many kinds.
+_MIXED = "runtime"
 _PAID = ("gc", "gc_tax", "alloc")
 _ROWS = 8
 
@@ -57,7 +59,6 @@ def group_table(
     if it is small. Other keys are written like rules of the gate:
     ``category:gc.mark.assist``.
     """
-    details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=undecided or total_noise(diff))
@@ -81,7 +82,7 @@ def group_table(
     for group in groups:
         if group in rest:
             continue
-        name = Cell(group.label, detail=details[group.id])
+        name = Cell(group.label, detail=_detail(group, parts_of[group.id]))
         rows.append(_row(diff, group, "group", name))
         parts = [p for p in parts_of[group.id] if _large(diff, p)]
         # A single part says what its group does, unless only the part changed.
@@ -110,6 +111,13 @@ def group_table(
     if not _in_shares(diff):
         columns = (*columns, Column("share of total", "share"))
     return Table("groups", columns, tuple(rows), one_unit=True)
+
+
+def _detail(group: JudgedSum, parts: Sequence[JudgedSum]) -> str:
+    """Return what a group is: its functions, or the only one of its parts."""
+    detail = next((one.detail for one in rules().groups if one.id == group.id), "")
+    some = [part for part in parts if part.base or part.new]
+    return some[0].label if group.id == _MIXED and len(some) == 1 else detail
 
 
 def _without_doubt(

@@ -1,0 +1,46 @@
+"""What a function allocates per op of the only benchmark that runs it.
+
+Per op of several benchmarks together, it is diluted by the operations of the others.
+"""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.benchmarks.times import unit_names
+from pprofdiff.analysis.causes.sites import Sites, allocated, within
+from pprofdiff.analysis.causes.wording import arrow
+from pprofdiff.analysis.comparison import Comparison
+
+
+def in_one_unit(comparison: Comparison, name: str) -> str:
+    """Return what a function allocates in the only benchmark with it, as a sentence.
+
+    "" if several have it, or if not all benchmarks have samples of their own.
+    """
+    split, turns = comparison.split or comparison.alone, comparison.turns
+    if split is None or turns is None:
+        return ""
+    units = [unit for unit in split.units if len(unit.benchmarks) == 1]
+    if {unit.benchmarks[0] for unit in units} != set(turns.names):
+        return ""
+    found = []
+    for unit in units:
+        of_unit = comparison.of_unit(unit)
+        diff = None if of_unit is None else of_unit.of_type("alloc_space")
+        if of_unit is None or diff is None:
+            return ""
+        if name in diff.paired_functions.names:
+            found.append((unit.benchmarks[0], of_unit))
+    sites = Sites.of(found[0][1]) if len(found) == 1 else None
+    site = None if sites is None else sites.together([name])
+    if site is None:
+        return ""
+    key, of_unit = found[0]
+    totals = allocated(of_unit)
+    if totals is None or totals.space is None:
+        return ""
+    label = dict(zip(turns.names, unit_names(turns.names), strict=True))[key]
+    own, whole = (
+        arrow(*pair, "B") for pair in (within(totals, site).space, totals.space)
+    )
+    of_all = "all of it" if own == whole else f"of {whole}/op"
+    return f"Only {label} has it: {own}/op there, {of_all}."

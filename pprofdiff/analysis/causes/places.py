@@ -359,12 +359,17 @@ def _with_contrary_callees(
     """
     left = list(found)
     for place in found:
-        if place not in left or not taken_back(cpu, place):
+        if place not in left or place.whole or place.others:
+            continue
+        back = _back_below(cpu, program, place)
+        # Few of a large cost may be most of what is left of it.
+        much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
+        if not (taken_back(cpu, place) or (back and much)):
             continue
         whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
         lost = same_way and not cpu.change(whole.claim).significant
-        if lost and not _is_replaced_below(cpu, program, place):
+        if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
             continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
@@ -377,18 +382,17 @@ def _with_contrary_callees(
     return left
 
 
-def _is_replaced_below(cpu: CPUComparison, program: Program, place: Place) -> bool:
-    """Return whether callees that only one side has take back a function's change.
+def _back_below(cpu: CPUComparison, program: Program, place: Place) -> float:
+    """Return what callees that only one side has take back of a function's change.
 
-    They may do the work that the function did itself, or by library calls.
+    They may do the work that the function did itself, or by library calls. 0 for none.
     """
     rows = cpu.only(place.row)
     whole = cpu.under(rows)
     inside = [below(cpu, rows, whole, side) for side in (0, 1)]
     alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
-    change = place.delta(cpu)
-    back = cpu.delta(whole.within(cpu.under(alone))) * -np.sign(change)
-    return bool(back >= (1 - COVERS) * abs(change))
+    way = float(np.sign(place.delta(cpu)))
+    return max(-way * cpu.delta(whole.within(cpu.under(alone))), 0.0)
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:

@@ -25,8 +25,8 @@ from pprofdiff.analysis.causes.changed_alone import (
     only_tests_changed,
 )
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Finding, Findings
-from pprofdiff.analysis.causes.places import owned_by
+from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
+from pprofdiff.analysis.causes.places import below, owned_by
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
@@ -273,10 +273,21 @@ def _of_claim(
     whole = cpu.relative.by.delta(*cpu.sums(claim))
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
     lines = _lines(carriers, cpu.relative, claim.sides, whole, rows)
+    if any(line.row in rows for line in lines):
+        # Its callers' changed lines have what its own unchanged ones cost.
+        inside = _called(cpu, rows, claim)
+        lines = [line for line in lines if line.row in rows or inside[line.row]]
     source = _source(carriers, rows, lines)._replace(diff=all_carriers.index(carriers))
     # What a callee returns may change a function's own cost; its callees are too far.
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
     return _with_related(all_carriers, source, through=not flat)
+
+
+def _called(cpu: CPUComparison, rows: Sequence[int], claim: Claim) -> NDArray[np.bool_]:
+    """Return which functions have claimed samples below those of `rows` (bool)."""
+    functions = np.isin(np.arange(len(cpu.names)), rows)
+    base, new = (below(cpu, functions, claim, side) for side in (0, 1))
+    return np.asarray((base != 0) | (new != 0))
 
 
 def _of_functions(

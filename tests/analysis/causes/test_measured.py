@@ -676,6 +676,10 @@ def test_what_a_new_callee_does_instead_is_no_saving():
     gone = REST | {path("F"): 20}
     _, findings = causes(Unit(base), Unit(gone))
     assert findings.causes[0].title.startswith("p.F uses 87% less CPU")
+    # Little of the change is a good part of what is left.
+    some = REST | {path("F"): 10, path("Read", "F"): 10}
+    _, findings = causes(Unit(base), Unit(some))
+    assert findings.causes[0].title.startswith("p.F uses 87% less CPU")
 
 
 def test_two_callees_that_are_gone_are_both_named():

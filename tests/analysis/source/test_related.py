@@ -550,6 +550,50 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
+CALLER = "package m\n\nfunc Outer() {\n	%s()\n	Inner()\n	Other()\n}\n"
+CALLEE = "package m\n\nfunc Inner() {\n	%s()\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        # All cost less, none of them most: the caller is the cause.
+        (({4: 400, 5: 350, 6: 390}, {4: 100, 5: 80, 6: 100}), True),
+        # The callee is the cause: its caller's changed line does not even call it.
+        (({4: 100, 5: 900, 6: 100}, {4: 100, 5: 100, 6: 100}), False),
+    ],
+)
+def test_changed_callees_of_a_cause_have_their_lines(tmp_path, samples, said):
+    repo = repository(tmp_path / "repo")
+    files = [
+        {"go.mod": "module m\n", "outer.go": CALLER % one, "inner.go": CALLEE % one}
+        for one in ("a", "b")
+    ]
+    refs = [repo.commit("c", one) for one in files]
+    callees = {5: ("m.Inner", "inner"), 6: ("m.Other", "other")}
+
+    def places(line):
+        frames = [Frame("m.Outer", "/b/m/outer.go", line, 3)]
+        if line in callees:
+            name, file = callees[line]
+            frames.insert(0, Frame(name, f"/b/m/{file}.go", 4, 3))
+        return tuple(Place((one,), 10 * one.line + len(one.file) % 3) for one in frames)
+
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample(places(line), (n, n * 10 * MS)) for line, n in lines.items()],
+            CPU, duration_ns=10**11,
+        )),))
+        for label, lines in zip(("base", "new"), samples, strict=True)
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    report = text(report_of(comparison, sources=sources))
+    assert ("Changed: inner.go:4 in m.Inner, 3.50 → 0.80 ms/op cum" in report) is said
+    first = "m.Outer " if said else "m.Inner "
+    assert report.partition("1. ")[2].startswith(first)
+
+
 def test_what_braces_replace_is_what_was_removed(tmp_path):
     body = ["a()", "one()", "slow()", "slow()", "two()", "b()"]
     old = "package m\n\nfunc Far() {\n" + "".join(f"	{x}\n" for x in body) + "}\n"

@@ -15,6 +15,7 @@ from msgspec.structs import force_setattr, replace
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.names import strip_type_arguments
 from pprofdiff.goruntime.readable import short
 from pprofdiff.kinds import KindId
 from pprofdiff.units import printable
@@ -279,7 +280,9 @@ class SourceNote(NamedTuple):
         if self.lines is None:
             return self.said
         known = self.titled or self.named
-        where = "" if known else f" in {short(self.lines.function)}"
+        # Lines are those of every instance of a generic function.
+        function = short(strip_type_arguments(self.lines.function))
+        where = "" if known else f" in {function}"
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
         together = "together " if self.said and not self.lines.alone else ""
         amount = f", {together}{self.amount} cum" if self.amount else ""

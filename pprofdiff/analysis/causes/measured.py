@@ -35,6 +35,7 @@ from pprofdiff.analysis.causes.places import (
     owned_by,
     places,
     takes_another_path,
+    with_callees,
     with_callers,
 )
 from pprofdiff.analysis.causes.sites import (
@@ -246,7 +247,9 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
         known = {one.row for one in found}
         found = disjoint(cpu, [*found, *(one for one in first if one.row not in known)])
     all_of_it = holding(cpu, program, found)
-    return found if all_of_it is None else [*found, all_of_it]
+    return (
+        found if all_of_it is None else [*found, with_callees(cpu, program, all_of_it)]
+    )
 
 
 def _counting(cpu: CPUComparison) -> CountModel:

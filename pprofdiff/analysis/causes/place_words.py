@@ -201,8 +201,11 @@ def called(name: str) -> str:
 
 
 def callees(cpu: CPUComparison, place: Place) -> str:
-    """Return the callees that only one side has, as a sentence without its period."""
-    chosen = [*place.gone, *place.added]
+    """Return the callees that only one side has, as a sentence without its period.
+
+    Without any, those that have good parts of the change.
+    """
+    chosen = [*place.gone, *place.added, *place.parts]
     if place.delta(cpu) > 0:
         # Short reports show the first: the way that the place went.
         chosen = [*place.added, *place.gone]

@@ -682,6 +682,15 @@ def test_what_a_new_callee_does_instead_is_no_saving():
     assert findings.causes[0].title.startswith("p.F uses 87% less CPU")
 
 
+def test_callees_with_good_parts_of_a_change_are_named():
+    """None has most of it, so their caller is the cause."""
+    base = REST | {path("F"): 100} | {path(one, "F"): 400 for one in "AB"}
+    new = REST | {path("F"): 100} | {path(one, "F"): 250 for one in "AB"}
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert cause.title.startswith("p.F uses 33% less CPU")
+    assert re.search(r"In it: p.A [\d.]+ → [\d.]+ ms/op, p.B [\d.]+ → ", cause.text)
+
+
 def test_two_callees_that_are_gone_are_both_named():
     base = REST | {path("F"): 300} | {path(one, "F"): 300 for one in ("Old", "Older")}
     _, findings = causes(Unit(base), Unit(REST | {path("F"): 300}))

@@ -21,6 +21,7 @@ from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
 from pprofdiff.analysis.judge.samples import mann_whitney
 from pprofdiff.analysis.judge.totals import InTurns
+from pprofdiff.analysis.policy import MINOR
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 
@@ -223,12 +224,13 @@ def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:
     """
     old, now = (np.quantile(side, _MOST, axis=0) for side in (base, new))
     found: NDArray[np.bool_] = (old[0] <= now[1]) & (now[0] <= old[1])
+    middle = np.median(base, axis=0)
+    apart = np.abs(np.median(new, axis=0) - middle)
     if len(base) >= _KNOWN:
-        for column in np.flatnonzero(found).tolist():
+        for column in np.flatnonzero(found & (apart > MINOR * middle)).tolist():
             p = mann_whitney(base[:, column].tolist(), new[:, column].tolist())
             found[column] = p is None or p >= _BY_CHANCE
         return found
-    apart = np.abs(np.median(new, axis=0) - np.median(base, axis=0))
     for side in (base, new):
         found |= side.max(axis=0) - side.min(axis=0) > apart / _FAR
     return found

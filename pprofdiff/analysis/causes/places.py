@@ -875,9 +875,12 @@ def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...
         base, new = (below(cpu, own, left, side) for side in (0, 1))
         same_way = cpu.diff.normalization.delta(base, new) * np.sign(change)
         same_way[~(may & (base > 0) & (new > 0))] = 0
-        best = int(np.argmax(same_way))
-        if same_way[best] < _GOOD_PART * abs(change):
+        most = float(same_way.max(initial=0.0))
+        if most < _GOOD_PART * abs(change):
             break
+        # Of callees that call each other, the one nearest the leaf.
+        nearly = np.flatnonzero(same_way >= NEARLY_ALL * most).tolist()
+        best = min(nearly, key=lambda row: int(base[row] + new[row]))
         found.append(best)
         left = left.without(cpu.under(cpu.only(best)))
     return tuple(found)

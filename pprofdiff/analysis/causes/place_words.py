@@ -208,7 +208,7 @@ def callees(cpu: CPUComparison, place: Place) -> str:
     chosen = [*place.gone, *place.added, *place.parts]
     if place.delta(cpu) > 0:
         # Short reports show the first: the way that the place went.
-        chosen = [*place.added, *place.gone]
+        chosen = [*place.added, *place.gone, *place.parts]
     # What is inside a part is not what pprof shows of a function.
     if place.partial or not chosen:
         return ""

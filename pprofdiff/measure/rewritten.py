@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from pprofdiff.analysis.source.declarations import GoFile
@@ -16,7 +16,8 @@ _PRINTED = re.compile(
     r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
 )
 
-_Code = dict[str, str]
+# Code of functions by their name, and by the name with the receiver's type.
+_Code = dict[str, dict[str, str]]
 
 
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
@@ -32,15 +33,25 @@ def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
         if name not in before or name not in after:
             continue
         for one in dict.fromkeys((*_called(before, name), *_called(after, name))):
-            if before.get(one) != after.get(one):
+            if _differ(before.get(one, {}), after.get(one, {})):
                 found.setdefault(one, one if one == name else f"{one} (in {name})")
     return list(found.values())
+
+
+def _differ(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Return whether functions of one name differ.
+
+    A method that a side lacks may be another type's than the one that is called.
+    """
+    names = {name for name in (*before, *after) if "." not in name}
+    names.update(before.keys() & after.keys())
+    return any(before.get(name) != after.get(name) for name in names)
 
 
 def _declared(folder: str) -> _Code:
     """Return the code of the functions in a folder's test files, by name.
 
-    Methods of one name count as one function: calls do not show which one is called.
+    Methods of one name are together: calls do not show which one is called.
     """
     code: _Code = {}
     for file in sorted(os.listdir(folder)):
@@ -52,7 +63,8 @@ def _declared(folder: str) -> _Code:
             for one in go.functions:
                 name = one.name.rpartition(".")[2]
                 words = _PRINTED.sub("", go.code(one.start, one.end)).split()
-                code[name] = " ".join([code.get(name, ""), *words])
+                own = code.setdefault(name, {})
+                own[one.name] = " ".join([own.get(one.name, ""), *words])
     return code
 
 
@@ -63,6 +75,7 @@ def _called(code: _Code, name: str) -> Iterator[str]:
         one = left.pop(0)
         yield one
         if one in code:
-            named = [other for other in _NAME.findall(code[one]) if other in code]
+            text = " ".join(code[one].values())
+            named = [other for other in _NAME.findall(text) if other in code]
             left += [other for other in dict.fromkeys(named) if other not in seen]
             seen.update(named)

@@ -39,6 +39,8 @@ func unused() int { return 1 }
         ("for b.Loop", "b.ReportAllocs()\n\tb.SetBytes(int64(8))\n\tfor b.Loop", []),
         ("for b.Loop", "b.ResetTimer()\n\tfor b.Loop", ["BenchmarkGet"]),
         ("func keys(", "func names(", ["keys (in BenchmarkGet)"]),
+        # Another type's method is not the one that the benchmark calls.
+        ("func unused", "func (n none) Get(string) {}\n\nfunc unused", []),
         ("BenchmarkGet", "BenchmarkGetOne", []),
     ],
 )

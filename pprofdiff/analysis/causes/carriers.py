@@ -248,11 +248,12 @@ class Carriers:
         lines = worded_lines(place.text, span)
         return {(place.lines.file, number): code for number, code in lines.items()}
 
-    def net(self, i: int, chosen: Chosen) -> tuple[int, int]:
+    def net(self, i: int, chosen: Chosen, *, own: bool = False) -> tuple[int, int]:
         """Return the raw cum of a hunk over the chosen samples, as (base, new).
 
         A line that moved here has in base what it cost where it was, and what moved
-        away does not count: neither do its samples for lines that call it.
+        away does not count: neither do its samples for lines that call it. With `own`,
+        of a recursive function's lines only the one nearest the leaf counts.
         """
         place, span = self._span(i, 1)
         here = [
@@ -263,9 +264,32 @@ class Carriers:
         found = []
         for side, kept in enumerate(chosen):
             moves = self._nearest[side][1]
-            own = self._on([i], side) & (moves < 0) | np.isin(moves, here)
-            found.append(int(self.diff.values[side][kept & own].sum()))
+            on = self._own_on(i, side) if own else self._on([i], side)
+            mine = on & (moves < 0) | np.isin(moves, here)
+            found.append(int(self.diff.values[side][kept & mine].sum()))
         return found[0], found[1]
+
+    def _own_on(self, i: int, side: int) -> NDArray[np.bool_]:
+        """Return which samples have a line of a hunk nearest the leaf in its function.
+
+        The function's, without what it calls again.
+        """
+        place, span = self._span(i, side)
+        lines = self.both.sides[side]
+        nearest = np.zeros(lines.rows, np.int8)
+        if place is not None:
+            line = place.lines.line
+            nearest[place.lines.row] = 1
+            mine = (line >= span.start) & (line < span.stop)
+            nearest[place.lines.row[mine]] = 2
+        profile = (self.diff.base, self.diff.new)[side].profile
+        found = np.zeros(len(profile), np.bool_)
+        of_line = nearest[lines.ids]
+        for start, stop, frames in walk(profile):
+            of_frame = np.append(of_line[frames.line], 0)
+            first = first_in_row(of_frame[:-1] > 0, frames.offsets)
+            found[start:stop] = of_frame[first] == 2
+        return found
 
     def _rows_of(self, i: int, side: int) -> Column:
         """Return the lines of a hunk on one side that have samples, as rows."""
@@ -632,10 +656,19 @@ def with_others(
     shown = {one.place for one in lines}
     carrying = {one.function for one in lines}
     named = [*rows, *(row for row in of_row if names[row] in carrying)]
-    named += carriers.new_callees(named)
+    caller_of: dict[int, str] = {}
+    for row in dict.fromkeys(named):
+        for callee in carriers.new_callees([row]):
+            caller_of.setdefault(callee, names[row])
+    named += [row for row in caller_of if row not in named]
     hunks = [i for row in dict.fromkeys(named) for i in of_row.get(row, ())]
     own = [i for i in hunks if not carriers.in_closure(i)]
-    near = (carriers.with_cost(i, 0, 0) for i in own or hunks)
+    near = (
+        carriers.with_cost(i, 0, 0)._replace(
+            caller=caller_of.get(carriers.changed[i].row, "")
+        )
+        for i in own or hunks
+    )
     return SourceOfFinding(
         lines,
         tuple(one for one in near if one.place not in shown),

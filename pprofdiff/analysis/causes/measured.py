@@ -488,7 +488,8 @@ def _of_site(
             claim, explains, mark = own, delta, cpu.mark(own)
         if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
-            noise = " (within noise)" if mark == "noise" else ""
+            sure = _counting(cpu).one(cpu.runs(own)).significant
+            noise = " (within noise)" if mark == "noise" and not sure else ""
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             said = f"{whose}: {size}{noise}."
             text = f"{text} {said}".strip()

@@ -871,7 +871,7 @@ def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...
     may = program.inner & program.nameable & ~_run_closures_of(cpu, place)
     may[place.row] = False
     change = place.delta(cpu)
-    while len(found) < NAMED:
+    while change and len(found) < NAMED:
         base, new = (below(cpu, own, left, side) for side in (0, 1))
         same_way = cpu.diff.normalization.delta(base, new) * np.sign(change)
         same_way[~(may & (base > 0) & (new > 0))] = 0

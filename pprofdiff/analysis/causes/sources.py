@@ -452,15 +452,17 @@ def _lines(
     found = []
     for row in dict.fromkeys([*list(carrying)[:NAMED], *rows]):
         hunks = carriers.by_row.get(row, [])
-        held = {i: float(by.delta(*carriers.net(i, chosen)) * way) for i in hunks}
+        held = {
+            i: float(by.delta(*carriers.net(i, chosen, own=only)) * way) for i in hunks
+        }
         first = max(hunks, key=held.__getitem__, default=-1)
         holds = first >= 0 and held[first] >= MOST * abs(whole)
         if not holds and row not in carrying:
             continue
         if held[first] <= 0:
             first = carrying[row]
-        # Of lines that others pay for too, only a cost of the same way explains it.
-        if float(by.delta(*carriers.cum(*hunks))) * whole > 0:
+        # What lines and all that they call cost as before has only moved among these.
+        if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
             lines = _with_amount(carriers, first, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]

@@ -328,7 +328,7 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     """Return why a significant change gives no verdict on a busy machine."""
     other = next((m for m in measures if m is not first), None)
     if other is None:
-        return f"{_BUSY} both CPU/op and time/op, and only one was measured: {_LONGER}"
+        return f"{_BUSY} both CPU/op and time/op, and one is not known: {_LONGER}"
     noun, others = COSTS[first.id].noun, COSTS[other.id].noun
     missing = []
     if not first.beyond_chance:

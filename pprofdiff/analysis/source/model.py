@@ -18,9 +18,10 @@ class ChangedLines(NamedTuple):
     stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
     newest first; `build` is the full id of the commit with the lines in this form. Both
     are empty without a repository. `moved_from` is the first line in base if the lines
-    only moved within the function, else 0. `added` is set if the function is new,
-    `dropped` if it is gone. The cost is that of all changed lines of the function, or
-    with `alone` of these, where the others change next to nothing.
+    only moved within the function, else 0. `added` is set if the function is new, and
+    `caller` is a changed function that calls it; `dropped` if it is gone. The cost is
+    that of all changed lines of the function, or with `alone` of these, where the
+    others change next to nothing.
     """
 
     function: str
@@ -36,6 +37,7 @@ class ChangedLines(NamedTuple):
     added: bool = False
     dropped: bool = False
     alone: bool = False
+    caller: str = ""
 
     @property
     def verb(self) -> str:

@@ -154,11 +154,11 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
 
 
 def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
-    """Return whether lines that call a site change by more than that allocates.
+    """Return whether lines change by more than the site that a finding is about.
 
     They call others as well, which are no part of the finding.
     """
-    if not finding.evidence or lines.function in finding.functions:
+    if not finding.evidence:
         return False
     fact = finding.evidence[0]
     if fact.source != "allocs profile" or fact.base is None or fact.new is None:
@@ -202,12 +202,18 @@ def _lead(lines: ChangedLines, when: str = "") -> str:
 
 
 def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
-    """Return new functions to list with the first changed lines."""
+    """Return new functions to list with the first changed lines, which call them."""
     first = (*source.lines, *source.near)[0:1]
     if not first or first[0].added or first[0].gone:
         return []
     commits = set(first[0].commits)
-    new = [one for one in source.near if one.added and set(one.commits) <= commits]
+    new = [
+        one
+        for one in source.near
+        if one.added
+        and set(one.commits) <= commits
+        and one.caller in ("", first[0].function)
+    ]
     return [one for one in new if short(one.function) not in title][:_NEW]
 
 
@@ -228,6 +234,8 @@ def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
         lead = "also" if lines.gone == carrying.gone else "changed"
         if lines.gone and not carrying.gone:
             lead = "removed"
+        elif carrying.gone and not lines.gone:
+            lead = "changed in new:"
         found.append(f"{lead} {lines.numbers}{more}")
     return f" ({'; '.join(found)})" if found else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -550,6 +551,31 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
+def test_a_recursive_function_allocates_on_its_inner_line(tmp_path):
+    old = "package m\n\nfunc Far() {\n	a()\n	x()\n	Far()\n}\n"
+    new = old.replace("a()", "aa()").replace("	Far()", "	Far(1)")
+    repo = repository(tmp_path / "repo")
+    refs = [
+        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
+        for text in (old, new)
+    ]
+    stack = tuple(Place((Frame("m.Far", "/b/m/far.go", n, 3),), n) for n in (4, 6))
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample(stack, (n, n * 10 * MS))], CPU, duration_ns=10**11,
+        )),))
+        for label, n in (("base", 100), ("new", 300))
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    carriers = Carriers(comparison.profiles[0], sources)
+    every = tuple(np.ones(1, np.bool_) for _ in sides)
+    hunks = sorted(range(2), key=lambda i: carriers.changed[i].hunk.new_start)
+    values = 100 * 10 * MS, 300 * 10 * MS
+    assert [carriers.net(i, every) for i in hunks] == [values, values]
+    assert [carriers.net(i, every, own=True) for i in hunks] == [values, (0, 0)]
+
+
 CALLER = "package m\n\nfunc Outer() {\n	%s()\n	Inner()\n	Other()\n}\n"
 CALLEE = "package m\n\nfunc Inner() {\n	%s()\n}\n"
 
@@ -601,7 +627,7 @@ def test_what_braces_replace_is_what_was_removed(tmp_path):
         "a()", "aa()"
     )
     samples = {9: 500, 6: 3000}, {9: 500}
-    said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed 4)"
+    said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed in new: 4)"
     assert said in of_lines(tmp_path, (old, new), samples)
 
 

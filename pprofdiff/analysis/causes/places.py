@@ -23,7 +23,15 @@ from pprofdiff.analysis.causes.inlined import inlined_calls, inlining_caller
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import COVERS, LITTLE, MOST, MUCH, NAMED, NEARLY_ALL
+from pprofdiff.analysis.policy import (
+    COVERS,
+    FEW_SAMPLES,
+    LITTLE,
+    MOST,
+    MUCH,
+    NAMED,
+    NEARLY_ALL,
+)
 from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
@@ -365,10 +373,13 @@ def _with_contrary_callees(
     for place in found:
         if place not in left or place.whole or place.others:
             continue
-        back = _back_below(cpu, program, place)
+        alone = _alone_below(cpu, program, place)
+        back = max(-cpu.delta(alone) * float(np.sign(place.delta(cpu))), 0.0)
         # Few of a large cost may be most of what is left of it.
         much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
-        if not (taken_back(cpu, place) or (back and much)):
+        samples = np.divide(cpu.sums(alone), cpu.model.worth).sum()
+        much &= back > 0 and samples >= FEW_SAMPLES
+        if not (much or taken_back(cpu, place)):
             continue
         whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
@@ -386,17 +397,16 @@ def _with_contrary_callees(
     return left
 
 
-def _back_below(cpu: CPUComparison, program: Program, place: Place) -> float:
-    """Return what callees that only one side has take back of a function's change.
+def _alone_below(cpu: CPUComparison, program: Program, place: Place) -> Claim:
+    """Claim what a function's callees cost that only one side has.
 
-    They may do the work that the function did itself, or by library calls. 0 for none.
+    They may do the work that the function did itself, or by library calls.
     """
     rows = cpu.only(place.row)
     whole = cpu.under(rows)
     inside = [below(cpu, rows, whole, side) for side in (0, 1)]
     alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
-    way = float(np.sign(place.delta(cpu)))
-    return max(-way * cpu.delta(whole.within(cpu.under(alone))), 0.0)
+    return whole.within(cpu.under(alone))
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:

@@ -41,6 +41,8 @@ _LIBRARY_NAME = (
     r"|Module|Object|Proc|Range|Regexp|Set|String|Struct|Symbol|Thread|Time)#"
     # OCaml's runtime, also what its compare.c does, and its standard library.
     r"|caml_|(?:do_)?compare_val$|(?:caml)?(?:Stdlib|Camlinternal\w+)(?:\.|__)"
+    # Operators without their type, as Crystal's `==` and `[]?`: what calls them counts.
+    r"|[^\w\s]+$"
     # The kernel's, by stackcollapse-perf.pl.
     r"|.*_\[k\]$"
     # What threads begin with; V8 and Node.js.

@@ -80,6 +80,15 @@ class Foreign(StrEnum):
         "write pprof with the pprof package of npm"
     )
     HYPERFINE = "results of hyperfine, which are not read"
+    NYTPROF = (
+        "profile of Perl's Devel::NYTProf; profile with calls=2 and give what "
+        "nytprofcalls prints"
+    )
+    LUAJIT = "report of LuaJIT's profiler; -jp=G writes folded stacks"
+    JEMALLOC = "heap profile of jemalloc; give what jeprof --collapsed prints"
+    VALGRIND = "output of valgrind's massif or dhat, which is not read"
+    RPROF_SUMMARY = "summary of R's Rprof; write pprof with proffer::to_pprof"
+    LATENCIES = "distribution of latencies; give the load generator's summary"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     LOAD = (
         "results of artillery, drill, httperf, JMeter or redis-benchmark, which are "
@@ -147,7 +156,7 @@ _TEXT = (
     (
         Foreign.BENCHSTAT,
         (
-            rb"(?:\w+: [^\n]*\n)*\s*\xe2\x94\x82 "
+            rb"(?:\w+: [^\n]*\n)*(?:\s*\xe2\x94\x82 |,[^\n]*\n,\w+/op,CI)"
             rb"|name +(?:old|new) |name(?: \\ |  +)\S+/op"
         ),
     ),
@@ -162,6 +171,12 @@ _TEXT = (
     (Foreign.CALLGRIND, rb"# callgrind format|version: \d+\r?\ncreator: "),
     (Foreign.REPORT, rb"Flat profile:\s+Each sample counts as "),
     (Foreign.GHC, rb"[^\n]{5,60} Time and Allocation Prof"),
+    (Foreign.NYTPROF, rb"NYTProf \d"),
+    (Foreign.LUAJIT, rb"(?:\[[^\n]*\n+)?\d{1,3}%  \S[^\n]*\n  (?:<-|->|--)"),
+    (Foreign.JEMALLOC, rb"heap_v\d/\d"),
+    (Foreign.VALGRIND, rb"desc: [^\n]*\ncmd: [^\n]*\ntime_unit: "),
+    (Foreign.RPROF_SUMMARY, rb"\$by\.self\s"),
+    (Foreign.LATENCIES, rb"Bucket +# +%|Value\(\w+\) +Percentile +TotalCount"),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
     (Foreign.HYPERFINE, rb"command,mean,stddev,|\| Command \| Mean \["),
@@ -204,6 +219,7 @@ _WRITERS = (
         rb'"(?:nodes|head)":.{0,5000}"callFrame"',
         "a .cpuprofile or .heapprofile; write pprof with the pprof package of npm",
     ),
+    (rb'"dhatFileVersion"', "output of valgrind's dhat, which is not read"),
     (rb'"rts_arguments"', "a profile of GHC; fold it with ghc-prof-aeson-flamegraph"),
     (
         rb'"aggregate":.{0,2000}"counters"',

@@ -23,7 +23,7 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.one_unit import in_one_unit
+from pprofdiff.analysis.causes.one_unit import in_one_unit, only_varies
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -435,9 +435,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     if not any(is_large(view.totals, site) for site in view.sites.all):
         return []
     # The other half of a move may itself be too small to report, or amortized.
-    left = replaced(
-        [site for site in without_moved(view.sites.all) if site.name not in named]
-    )
+    unnamed = [s for s in without_moved(view.sites.all) if s.name not in named]
+    left = replaced(view.sites.with_callee(unnamed))
     large = [
         site
         for site in left
@@ -447,6 +446,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         if max(site.objects) >= OBJECT
         and is_large(view.totals, site)
         and " → " in amounts(view.totals, site)
+        and not (view.mix and only_varies(view.comparison, site.name))
     ]
     found = view.sites.with_helpers(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
@@ -551,7 +551,7 @@ def _may_replace(site: Site, sites: Sequence[Site]) -> bool:
     """
     fewer = site.space[1] < site.space[0]
     opposite = any((one.space[1] < one.space[0]) != fewer for one in sites)
-    return bool(site.gone) or (opposite and not all(site.space))
+    return bool(site.gone) or opposite
 
 
 def _row_changed(cpu: CPUComparison, own: Claim) -> bool:

@@ -5,7 +5,7 @@ Per op of several benchmarks together, it is diluted by the operations of the ot
 
 from __future__ import annotations
 
-from pprofdiff.analysis.benchmarks.times import unit_names
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
 from pprofdiff.analysis.causes.sites import Sites, allocated, within
 from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.comparison import Comparison
@@ -16,23 +16,10 @@ def in_one_unit(comparison: Comparison, name: str) -> str:
 
     "" if several have it, or if not all benchmarks have samples of their own.
     """
-    split, turns = comparison.split or comparison.alone, comparison.turns
-    if split is None or turns is None:
-        return ""
-    units = [unit for unit in split.units if len(unit.benchmarks) == 1]
-    if {unit.benchmarks[0] for unit in units} != set(turns.names):
-        return ""
-    found = []
-    for unit in units:
-        of_unit = comparison.of_unit(unit)
-        diff = None if of_unit is None else of_unit.of_type("alloc_space")
-        if of_unit is None or diff is None:
-            return ""
-        if name in diff.paired_functions.names:
-            found.append((unit.benchmarks[0], of_unit))
+    turns, found = comparison.turns, _units_with(comparison, name)
     sites = Sites.of(found[0][1]) if len(found) == 1 else None
     site = None if sites is None else sites.together([name])
-    if site is None:
+    if turns is None or site is None:
         return ""
     key, of_unit = found[0]
     totals = allocated(of_unit)
@@ -44,3 +31,42 @@ def in_one_unit(comparison: Comparison, name: str) -> str:
     )
     of_all = "all of it" if own == whole else f"of {whole}/op"
     return f"Only {label} has it: {own}/op there, {of_all}."
+
+
+def only_varies(comparison: Comparison, name: str) -> bool:
+    """Return whether bytes vary from turn to turn in all benchmarks with a function.
+
+    And so by as much as the sides differ: a pool is filled again after GC, whenever
+    that runs.
+    """
+    turns, found = comparison.turns, _units_with(comparison, name)
+    kind = "alloc_space"
+    if turns is None or not found or kind not in turns.varies:
+        return False
+    by_chance = (turns.varies[kind] & turns.uneven[kind]).tolist()
+    varies = dict(zip(turns.names, by_chance, strict=True))
+    return all(varies[key] for key, _ in found)
+
+
+def _units_with(
+    comparison: Comparison, name: str
+) -> list[tuple[BenchmarkKey, Comparison]]:
+    """Return the benchmarks that allocate in a function, with their own samples.
+
+    Empty if not all benchmarks have some.
+    """
+    split, turns = comparison.split or comparison.alone, comparison.turns
+    if split is None or turns is None:
+        return []
+    units = [unit for unit in split.units if len(unit.benchmarks) == 1]
+    if {unit.benchmarks[0] for unit in units} != set(turns.names):
+        return []
+    found = []
+    for unit in units:
+        of_unit = comparison.of_unit(unit)
+        diff = None if of_unit is None else of_unit.of_type("alloc_space")
+        if of_unit is None or diff is None:
+            return []
+        if name in diff.paired_functions.names:
+            found.append((unit.benchmarks[0], of_unit))
+    return found

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.places import Place, below, owners, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import LITTLE, MOST
+from pprofdiff.analysis.policy import LITTLE, MOST, MUCH
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
@@ -218,9 +218,14 @@ def callees(cpu: CPUComparison, place: Place) -> str:
     own = cpu.only(place.row)
     base, new = (below(cpu, own, place.claim, side) for side in (0, 1))
     amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
-    return (
-        f"In it: {', '.join(map(' '.join, zip(names.values(), amounts, strict=True)))}"
-    )
+    said = list(map(" ".join, zip(names.values(), amounts, strict=True)))
+    rest = place.claim.without(cpu.under(cpu.only(*chosen)))
+    left, whole = cpu.delta(rest), place.delta(cpu)
+    back = left * whole < 0 and abs(left) >= MUCH * abs(whole)
+    if back or left * whole > whole * whole:
+        # The function itself, or what else it calls, did or does a part of their work.
+        said.append(f"the rest {cpu.words(*cpu.sums(rest))}")
+    return f"In it: {', '.join(said)}"
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:

@@ -185,12 +185,7 @@ def _is_moved(gone: Site, came: Site) -> bool:
 
 def _rewritten(sites: Sequence[Site]) -> list[Site]:
     left = list(sites)
-    for package in dict.fromkeys(package_of(site.name) for site in sites):
-        own = [site for site in sites if package_of(site.name) == package]
-        gone, came = (
-            [one for one in own if one.space[side] >= BYTE and not one.space[1 - side]]
-            for side in (0, 1)
-        )
+    for gone, came in _one_sided(sites):
         sizes = [sum(max(one.space) for one in some) for some in (gone, came)]
         if not all(sizes) or min(sizes) < MUCH * max(sizes):
             continue
@@ -204,6 +199,21 @@ def _rewritten(sites: Sequence[Site]) -> list[Site]:
         left[first] = whole
         left = [one for one in left if one not in (*gone, *came)]
     return left
+
+
+def _one_sided(sites: Sequence[Site]) -> Iterator[tuple[list[Site], list[Site]]]:
+    """Yield each package's sites that only base has, and those that only new has."""
+    for package in dict.fromkeys(package_of(site.name) for site in sites):
+        own = [
+            site
+            for site in sites
+            if package_of(site.name) == package and not site.helpers
+        ]
+        gone, came = (
+            [one for one in own if one.space[side] >= BYTE and not one.space[1 - side]]
+            for side in (0, 1)
+        )
+        yield gone, came
 
 
 def without_moved(sites: Sequence[Site]) -> list[Site]:
@@ -372,6 +382,26 @@ class Sites:
             left = [one for one in left if one not in helpers]
         return left
 
+    def with_callee(self, sites: Sequence[Site]) -> list[Site]:
+        """Return sites; two of a package that replace one another as the outer one.
+
+        A function that allocates by the standard library on one side, and on the other
+        through one that it calls, allocates on both.
+        """
+        left = list(sites)
+        for gone, came in _one_sided(sites):
+            if len(gone) != 1 or len(came) != 1:
+                continue
+            for outer, inner in ((gone[0], came[0]), (came[0], gone[0])):
+                if inner.name in self.under(outer.name)[1]:
+                    whole = self.together([outer.name, inner.name]) or outer
+                    left[left.index(outer)] = outer._replace(
+                        space=whole.space, objects=whole.objects, helpers=(inner,)
+                    )
+                    left.remove(inner)
+                    break
+        return left
+
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
         space, objects = pairs
         exact, missing = self._exact, self._missing_objects
@@ -489,6 +519,8 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     space = f"{arrow(*site.space, 'B')}/op"
     few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
     few |= _is_whole_change(totals, site)
+    if totals is not None and totals.varies[1] and totals.space is not None:
+        return space
     if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
     # Bytes that stay are no part of a change.
@@ -634,7 +666,7 @@ def taken_back(totals: Allocated | None, sites: Sequence[Site]) -> str:
         return ""
     whole = totals.space[1] - totals.space[0]
     rest = whole - sum(one.space[1] - one.space[0] for one in sites)
-    if rest * whole >= -MINOR * whole * whole or abs(rest) < BYTE:
+    if rest * whole >= -MINOR * whole * whole or abs(rest) <= _CUT_OFF:
         return ""
     way = "less" if rest < 0 else "more"
     return f"Other functions allocate {amount(abs(rest), 'B')}/op {way}."
@@ -646,8 +678,13 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _
         return
     if totals.space is not None and max(totals.space) >= BYTE:
         yield ALLOCATED["alloc_space"], totals.space, site.space
-    known = site.exact or totals.space is None
-    if known and totals.objects is not None and max(totals.objects) >= OBJECT:
+    # Where all objects are as many as before, fewer of one site are more of another.
+    known = site.exact and not totals.varies[1]
+    if (
+        (known or totals.space is None)
+        and totals.objects is not None
+        and max(totals.objects) >= OBJECT
+    ):
         yield ALLOCATED["alloc_objects"], totals.objects, site.objects
 
 

@@ -593,4 +593,7 @@ def _with_related(
         )
         if related:
             return source._replace(related=related)
+    if own.diff.sample_type.type in ALLOCATED:
+        # What a function allocates itself, no other function's lines change.
+        return source
     return source._replace(only=own.only(own.without_changed_callers(rows)))

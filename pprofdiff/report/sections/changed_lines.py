@@ -31,6 +31,8 @@ from pprofdiff.units import first_few
 _COMMITS = 3
 # Maximum new functions listed with the lines that call them.
 _NEW = 2
+# What is said of changed lines if others of their function allocate.
+_NOT_THERE = ", on other lines than those that allocate"
 # Maximum other places listed of a function.
 _PLACES = 5
 
@@ -134,13 +136,25 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     gone = [n for n in near if n.gone and n.function in kept_of]
     for lines, more in _by_function([n for n in near if n not in gone]):
         removed = _others([n for n in gone if n.function == lines.function], lines)
-        yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
+        lead = _lead(lines, _NOT_THERE if _is_elsewhere(finding, lines) else "")
+        yield SourceNote(removed, lead, lines, more, added=with_new)
         with_new = ""
     yield from _related(source.related)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
         yield SourceNote(f"No line of {named} itself changed.")
+
+
+def _is_elsewhere(finding: Finding, lines: ChangedLines) -> bool:
+    """Return whether a site of both builds allocates, but not on its changed lines."""
+    fact = finding.evidence[0] if finding.evidence else None
+    return (
+        fact is not None
+        and fact.source == "allocs profile"
+        and bool(fact.base and fact.new)
+        and lines.function in finding.functions
+    )
 
 
 def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:

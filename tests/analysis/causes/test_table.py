@@ -586,7 +586,9 @@ def test_few_samples_do_not_show_how_many_times():
     assert finding_of(1).title == "s.Render uses more CPU: 0.01 → 6.00 s/op"
     gone = finding_of(1, gone=200)
     assert gone.title.startswith("s.Render uses 2.99× the CPU: ")
-    assert gone.text == "In it: strings.Join 2.00 → 0.00 s/op."
+    assert gone.text == (
+        "In it: strings.Join 2.00 → 0.00 s/op, the rest 0.01 → 6.00 s/op."
+    )
 
 
 def test_what_gc_costs_is_not_reported_by_logs_of_a_busy_machine():

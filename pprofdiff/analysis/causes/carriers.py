@@ -471,6 +471,19 @@ class Carriers:
         found.sort(key=lambda pair: pair[0])
         return tuple(one for _, lines in found[:_RELATED] for one in lines)
 
+    def only_signatures(self, rows: Sequence[int]) -> bool:
+        """Return whether no more than the signatures of functions differ."""
+        return all(self._in_signature(i) for row in rows for i in self.by_row[row])
+
+    def _in_signature(self, i: int) -> bool:
+        """Return whether a hunk is above the body of its function in new."""
+        place, span = self._span(i, 1)
+        if place is None or place.text is None or place.extent is None or not span:
+            return False
+        lines = place.text.lines[place.extent.start - 1 : place.extent.end]
+        body = next((n for n, line in enumerate(lines) if line.endswith("{")), -1)
+        return span.stop - 1 <= place.extent.start + body
+
     @cached_property
     def _idle(self) -> frozenset[int]:
         """The functions with enough samples, none of them on a changed line.

@@ -489,6 +489,8 @@ def _of_site(
         if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
             sure = _counting(cpu).one(cpu.runs(own)).significant
+            whole = cpu.total_delta
+            sure |= view.moved and abs(delta - whole) <= (1 - COVERS) * abs(whole)
             noise = " (within noise)" if mark == "noise" and not sure else ""
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             said = f"{whose}: {size}{noise}."

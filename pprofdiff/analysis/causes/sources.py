@@ -167,7 +167,7 @@ def _with_lines(
             said |= {one.place for one in source.lines}
         # Measured work that follows from a cause has no lines but the cause's.
         is_cause = not (comparison.measured and finding.parent)
-        if is_cause and source is not None and any(source[:3]):
+        if is_cause and source is not None and (any(source[:3]) or source.related):
             yield finding._replace(source=source)
         else:
             yield finding
@@ -574,9 +574,15 @@ def _with_related(
     shares no stack with them is unrelated: it is named only if the package has hardly
     any other.
     """
+    own = all_carriers[source.diff]
+    if source.near and not (source.unchanged or source.lines):
+        # What a function takes may be declared otherwise for what it calls.
+        rows = _named(own.diff, list({one.function for one in source.near}))
+        related = own.called(rows, through=through) if callees else ()
+        if related and own.only_signatures(rows):
+            return source._replace(near=(), related=related)
     if not source.unchanged or source.lines or source.near:
         return source
-    own = all_carriers[source.diff]
     rows = _named(own.diff, source.unchanged)
     if callees and (related := own.called(rows, through=through)):
         return source._replace(related=related)

@@ -551,6 +551,34 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
+@pytest.mark.parametrize(
+    ("new", "only"),
+    [
+        ("func Far(n int) {\n	a()\n}", True),
+        ("func Far(\n	n int,\n) {\n	a()\n}", True),
+        ("func Far(n int) {\n	b()\n}", False),
+        ("func Far() {\n	b()\n}", False),
+    ],
+)
+def test_a_signature_is_no_code_of_its_function(tmp_path, new, only):
+    repo = repository(tmp_path / "repo")
+    refs = [
+        repo.commit("c", {"go.mod": "module m\n", "far.go": f"package m\n\n{text}\n"})
+        for text in ("func Far() {\n	a()\n}", new)
+    ]
+    line = new[: new.index("()\n}")].count("\n") + 3
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample((Place((Frame("m.Far", "/b/m/far.go", at, 3),), 1),), (9, 90 * MS))],
+            CPU, duration_ns=10**11,
+        )),))
+        for label, at in (("base", 4), ("new", line))
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    assert Carriers(comparison.profiles[0], sources).only_signatures([0]) is only
+
+
 def test_a_recursive_function_allocates_on_its_inner_line(tmp_path):
     old = "package m\n\nfunc Far() {\n	a()\n	x()\n	Far()\n}\n"
     new = old.replace("a()", "aa()").replace("	Far()", "	Far(1)")

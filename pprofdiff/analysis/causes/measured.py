@@ -490,7 +490,7 @@ def _of_site(
             whose = "Their CPU" if site.helpers else "Its CPU"
             sure = _counting(cpu).one(cpu.runs(own)).significant
             whole = cpu.total_delta
-            sure |= view.moved and abs(delta - whole) <= (1 - COVERS) * abs(whole)
+            sure |= view.moved and delta * whole >= MOST * whole * whole
             noise = " (within noise)" if mark == "noise" and not sure else ""
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             said = f"{whose}: {size}{noise}."

@@ -463,9 +463,21 @@ def _lines(
             first = carrying[row]
         # What lines and all that they call cost as before has only moved among these.
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
-            lines = _with_amount(carriers, first, hunks, by)
+            lines = _with_amount(carriers, _run(carriers, first, hunks), hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
+
+
+def _run(carriers: Carriers, first: int, hunks: Sequence[int]) -> int:
+    """Return a hunk to name first: one that new runs, if what is at `first` does not.
+
+    Code that replaces costly lines may be of a case that no longer occurs.
+    """
+    if not carriers.changed[first].hunk.new_count or carriers.cum(first)[1]:
+        return first
+    running = {i: carriers.cum(i)[1] for i in hunks}
+    best = max(running, key=running.__getitem__)
+    return best if running[best] else first
 
 
 def _are_loud(

@@ -31,8 +31,6 @@ from pprofdiff.units import first_few
 _COMMITS = 3
 # Maximum new functions listed with the lines that call them.
 _NEW = 2
-# What is said of changed lines if others of their function allocate.
-_NOT_THERE = ", on other lines than those that allocate"
 # Maximum other places listed of a function.
 _PLACES = 5
 
@@ -112,7 +110,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     if source is None:
         return
     carrying = {one.function for one in source.lines}
-    added = _added(source, finding.title)
+    added = _added(source, finding)
     with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
     for i, lines in enumerate(source.lines):
         diff = report.profiles[source.diff]
@@ -136,25 +134,13 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     gone = [n for n in near if n.gone and n.function in kept_of]
     for lines, more in _by_function([n for n in near if n not in gone]):
         removed = _others([n for n in gone if n.function == lines.function], lines)
-        lead = _lead(lines, _NOT_THERE if _is_elsewhere(finding, lines) else "")
-        yield SourceNote(removed, lead, lines, more, added=with_new)
+        yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
         with_new = ""
     yield from _related(source.related)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
         yield SourceNote(f"No line of {named} itself changed.")
-
-
-def _is_elsewhere(finding: Finding, lines: ChangedLines) -> bool:
-    """Return whether a site of both builds allocates, but not on its changed lines."""
-    fact = finding.evidence[0] if finding.evidence else None
-    return (
-        fact is not None
-        and fact.source == "allocs profile"
-        and bool(fact.base and fact.new)
-        and lines.function in finding.functions
-    )
 
 
 def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
@@ -215,10 +201,17 @@ def _lead(lines: ChangedLines, when: str = "") -> str:
     return f"{lines.verb.capitalize()}{when}: "
 
 
-def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
-    """Return new functions to list with the first changed lines, which call them."""
+def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
+    """Return new functions to list with the first changed lines, which call them.
+
+    What callers of a site call now allocates on its own account.
+    """
     first = (*source.lines, *source.near)[0:1]
     if not first or first[0].added or first[0].gone:
+        return []
+    fact = finding.evidence[0] if finding.evidence else None
+    of_site = fact is not None and fact.source == "allocs profile"
+    if of_site and first[0].function not in finding.functions:
         return []
     commits = set(first[0].commits)
     new = [
@@ -228,7 +221,7 @@ def _added(source: SourceOfFinding, title: str) -> list[ChangedLines]:
         and set(one.commits) <= commits
         and one.caller in ("", first[0].function)
     ]
-    return [one for one in new if short(one.function) not in title][:_NEW]
+    return [one for one in new if short(one.function) not in finding.title][:_NEW]
 
 
 def _with(added: Sequence[ChangedLines], path: str) -> str:

@@ -463,7 +463,10 @@ def _lines(
             first = carrying[row]
         # What lines and all that they call cost as before has only moved among these.
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
-            lines = _with_amount(carriers, _run(carriers, first, hunks), hunks, by)
+            lines = _with_amount(carriers, first, hunks, by)
+            if not lines.alone:
+                runs_now = _run(carriers, first, hunks)
+                lines = _with_amount(carriers, runs_now, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 

@@ -35,7 +35,7 @@ from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import MINOR, MOST, NAMED
+from pprofdiff.analysis.policy import MINOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.model.csr import sums
@@ -465,22 +465,26 @@ def _lines(
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
             lines = _with_amount(carriers, first, hunks, by)
             if not lines.alone:
-                runs_now = _run(carriers, first, hunks)
+                runs_now = _run(carriers, model, first, hunks)
                 lines = _with_amount(carriers, runs_now, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
 
-def _run(carriers: Carriers, first: int, hunks: Sequence[int]) -> int:
+def _run(
+    carriers: Carriers, model: CountModel | None, first: int, hunks: Sequence[int]
+) -> int:
     """Return a hunk to name first: one that new runs, if what is at `first` does not.
 
-    Code that replaces costly lines may be of a case that no longer occurs.
+    Code that replaces costly lines may be of a case that no longer occurs. Few samples
+    do not show which lines run.
     """
     if not carriers.changed[first].hunk.new_count or carriers.cum(first)[1]:
         return first
     running = {i: carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
-    return best if running[best] else first
+    few = 0.0 if model is None else SEVERAL * float(model.worth[1])
+    return best if running[best] > few else first
 
 
 def _are_loud(

@@ -333,7 +333,7 @@ def _together(
         if beyond:
             text = f"{who} {amount}; the rest is {rest}, the total {total}."
         elif explained.quiet and not against:
-            text += f" No group of the rest ({rest}) changed significantly."
+            text += f" No group of the rest ({rest}) changed significantly by itself."
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
         text = f"The rest, {rest} of {total}, is within noise."

@@ -24,6 +24,9 @@ MUCH = 0.1
 """Share of time or memory that is large by itself: Go's GC guide keeps 5 to 10% of
 headroom below a memory limit."""
 
+GOOD_PART = 0.25
+"""A part of a change to name next to the whole: no more than four are as large."""
+
 MOST = 0.5
 """More than this part of a change is most of it: nothing else can be as large."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -141,36 +141,36 @@ def renamed(
     return found
 
 
-def _moved(
-    gone: Mapping[Key, Declared], added: Mapping[Key, Declared]
-) -> Iterator[tuple[Key, tuple[Key, float]]]:
+_Only = Mapping[Key, Declared]
+"""Functions that one of the trees has."""
+
+
+def _moved(gone: _Only, added: _Only) -> Iterator[tuple[Key, tuple[Key, float]]]:
     """Yield functions with the same unique name and similar text in another folder."""
-    rows = [enumerate(key.name for key in side) for side in (gone, added)]
-    keys = list(gone), list(added)
-    for old, now in by_key(*rows):
-        if len(old) == len(now) == 1:
-            before, after = keys[0][old[0]], keys[1][now[0]]
-            score = alike(gone[before], added[after])
-            if score >= _ALIKE:
-                yield before, (after, score)
+    for before, after in _unique(gone, added, lambda key: key.name):
+        score = alike(gone[before], added[after])
+        if score >= _ALIKE:
+            yield before, (after, score)
 
 
-def _made_methods(
-    gone: Mapping[Key, Declared], added: Mapping[Key, Declared]
-) -> Iterator[tuple[Key, tuple[Key, float]]]:
+def _made_methods(gone: _Only, added: _Only) -> Iterator[tuple[Key, tuple[Key, float]]]:
     """Yield functions that became the only method with their name, or the reverse.
 
     Their texts differ in all uses of what is now the receiver.
     """
-    rows = [
-        enumerate((key.folder, _last(key)) for key in side) for side in (gone, added)
-    ]
+    for before, after in _unique(gone, added, lambda key: (key.folder, _last(key))):
+        if ("." in before.name) != ("." in after.name):
+            yield before, (after, alike(gone[before], added[after]))
+
+
+def _unique(
+    gone: _Only, added: _Only, by: Callable[[Key], Hashable]
+) -> Iterator[tuple[Key, Key]]:
+    """Yield (gone, added) functions that are each alone with what `by` returns."""
     keys = list(gone), list(added)
-    for old, now in by_key(*rows):
+    for old, now in by_key(*(enumerate(map(by, side)) for side in keys)):
         if len(old) == len(now) == 1:
-            before, after = keys[0][old[0]], keys[1][now[0]]
-            if ("." in before.name) != ("." in after.name):
-                yield before, (after, alike(gone[before], added[after]))
+            yield keys[0][old[0]], keys[1][now[0]]
 
 
 class _Best:

@@ -274,21 +274,35 @@ class Carriers:
 
         The function's, without what it calls again.
         """
-        place, span = self._span(i, side)
+        key = self.changed[i].row, side
+        if key not in self._own:
+            self._own[key] = self._own_hunks(*key)
+        return np.asarray(self._own[key] == i)
+
+    @cached_property
+    def _own(self) -> dict[tuple[int, int], Column]:
+        return {}
+
+    def _own_hunks(self, row: int, side: int) -> Column:
+        """Return the hunk of each sample's line nearest the leaf in a function, or -1.
+
+        Also -1 for a line in none of the function's hunks.
+        """
         lines = self.both.sides[side]
-        nearest = np.zeros(lines.rows, np.int8)
-        if place is not None:
-            line = place.lines.line
-            nearest[place.lines.row] = 1
-            mine = (line >= span.start) & (line < span.stop)
-            nearest[place.lines.row[mine]] = 2
+        mine = np.zeros(lines.rows, np.bool_)
+        hunk_of_row = np.full(lines.rows + 1, -1, np.int64)
+        for i in self.by_row[row]:
+            place = self._span(i, side)[0]
+            if place is not None:
+                mine[place.lines.row] = True
+                hunk_of_row[self._rows_of(i, side)] = i
         profile = (self.diff.base, self.diff.new)[side].profile
-        found = np.zeros(len(profile), np.bool_)
-        of_line = nearest[lines.ids]
+        found = np.full(len(profile), -1, np.int64)
         for start, stop, frames in walk(profile):
-            of_frame = np.append(of_line[frames.line], 0)
-            first = first_in_row(of_frame[:-1] > 0, frames.offsets)
-            found[start:stop] = of_frame[first] == 2
+            # A sample without the function has the row after the last.
+            of_frame = np.append(lines.ids[frames.line], lines.rows)
+            first = first_in_row(mine[of_frame[:-1]], frames.offsets)
+            found[start:stop] = hunk_of_row[of_frame[first]]
         return found
 
     def _rows_of(self, i: int, side: int) -> Column:
@@ -473,7 +487,9 @@ class Carriers:
 
     def only_signatures(self, rows: Sequence[int]) -> bool:
         """Return whether no more than the signatures of functions differ."""
-        return all(self._in_signature(i) for row in rows for i in self.by_row[row])
+        return all(
+            self._in_signature(i) for row in rows for i in self.by_row.get(row, ())
+        )
 
     def _in_signature(self, i: int) -> bool:
         """Return whether a hunk is above the body of its function in new."""

@@ -36,6 +36,10 @@ CHANGED_ALONE = "changed-alone"
 """The id of the finding on what changed where no cause is known."""
 
 
+ALLOCS = "allocs profile"
+"""The source of facts about what a function allocates."""
+
+
 class Fact(NamedTuple):
     """One piece of evidence: what, from which input and field, base and new.
 
@@ -123,6 +127,12 @@ class Finding(NamedTuple):
     line: str = ""
     amount: str = ""
     spans: tuple[Span, ...] = ()
+
+    @property
+    def site(self) -> Fact | None:
+        """The bytes of the allocation site that it is about, None for none."""
+        first = self.evidence[0] if self.evidence else None
+        return first if first is not None and first.source == ALLOCS else None
 
     @property
     def said_of(self) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
+    ALLOCS,
     Claim,
     Fact,
     Finding,
@@ -66,8 +67,6 @@ from pprofdiff.analysis.causes.wording import (
     others,
 )
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.judge.counts import CountModel
-from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
@@ -243,18 +242,13 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     if explained * whole > MOST * whole**2 or not view.moved:
         return found
     if not any(one.delta(cpu) * whole > 0 for one in found):
-        first = places(replace(cpu, model=_counting(cpu)), program)[:1]
+        first = places(replace(cpu, model=cpu.model.of_samples), program)[:1]
         known = {one.row for one in found}
         found = disjoint(cpu, [*found, *(one for one in first if one.row not in known)])
     all_of_it = holding(cpu, program, found)
     return (
         found if all_of_it is None else [*found, with_callees(cpu, program, all_of_it)]
     )
-
-
-def _counting(cpu: CPUComparison) -> CountModel:
-    """Return the model of samples alone, as if runs of one build did not differ."""
-    return cpu.model._replace(spread=ONE_RUN)
 
 
 def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
@@ -373,7 +367,7 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     separate the place from the rest.
     """
     whole = cpu.total_delta
-    if not _counting(cpu).one(cpu.runs(place.claim)).significant:
+    if not cpu.model.of_samples.one(cpu.runs(place.claim)).significant:
         return False
     return abs(place.delta(cpu) - whole) <= (1 - COVERS) * abs(whole)
 
@@ -488,7 +482,7 @@ def _of_site(
             claim, explains, mark = own, delta, cpu.mark(own)
         if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
             whose = "Their CPU" if site.helpers else "Its CPU"
-            sure = _counting(cpu).one(cpu.runs(own)).significant
+            sure = cpu.model.of_samples.one(cpu.runs(own)).significant
             whole = cpu.total_delta
             sure |= view.moved and delta * whole >= MOST * whole * whole
             noise = " (within noise)" if mark == "noise" and not sure else ""
@@ -504,8 +498,8 @@ def _of_site(
         weight = max(weight, abs(explains or 0.0) / cpu.whole)
     severity: Severity = "major" if part >= MUCH else "minor"
     facts = (
-        Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
-        Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
+        Fact(f"{site.name}, bytes", ALLOCS, *space, "B"),
+        Fact(f"{site.name}, objects", ALLOCS, *objects, "objects"),
     )
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",

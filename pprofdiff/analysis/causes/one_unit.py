@@ -34,9 +34,9 @@ def in_one_unit(comparison: Comparison, name: str) -> str:
 
 
 def only_varies(comparison: Comparison, name: str) -> bool:
-    """Return whether bytes vary from turn to turn in all benchmarks with a function.
+    """Return whether all benchmarks with a function vary by what the sides differ.
 
-    And so by as much as the sides differ: a pool is filled again after GC, whenever
+    Their bytes per op vary from turn to turn: a pool is filled again after GC, whenever
     that runs.
     """
     turns, found = comparison.turns, _units_with(comparison, name)

@@ -26,6 +26,7 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import (
     COVERS,
     FEW_SAMPLES,
+    GOOD_PART,
     LITTLE,
     MOST,
     MUCH,
@@ -47,8 +48,6 @@ Column = NDArray[np.int64]
 # A function replaces its caller if it has this part of the caller's change: of 51
 # commits with known causes, 65% named the first cause in 44 (50% and 80% in fewer).
 _KEEPS = 0.65
-# A part of a change from which a callee is worth naming.
-_GOOD_PART = 0.25
 # Further places are details of the first ones.
 _MOST = 4
 # Callees of a place that only one side has, of each side.
@@ -66,7 +65,7 @@ class Place(NamedTuple):
     `partial` if larger places have some of its samples. `absorbed` is a callee without
     samples on one side, whose work the function does itself there; -1 for none.
     `callers` are functions whose code it took over, or gave to them. `parts` are
-    callees that both sides have, with most of its change between them.
+    callees that both sides have, with good parts of its change.
     """
 
     row: int
@@ -873,7 +872,7 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
 def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...]:
     """Return the callees that both sides have with good parts of a place's change.
 
-    None of them has most of it, or it would be the place.
+    None has so much of it that it would be the place itself.
     """
     if not place.whole or place.partial or not (place.base and place.new):
         return ()
@@ -886,7 +885,7 @@ def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...
         same_way = cpu.diff.normalization.delta(base, new) * np.sign(change)
         same_way[~(may & (base > 0) & (new > 0))] = 0
         most = float(same_way.max(initial=0.0))
-        if most < _GOOD_PART * abs(change):
+        if most < GOOD_PART * abs(change):
             break
         # Of callees that call each other, the one nearest the leaf.
         nearly = np.flatnonzero(same_way >= NEARLY_ALL * most).tolist()

@@ -31,11 +31,10 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import MINOR, MOST, NAMED, SEVERAL
+from pprofdiff.analysis.policy import GOOD_PART, MINOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.model.csr import sums
@@ -45,7 +44,6 @@ Column = NDArray[np.int64]
 
 # Lines are reported from this part of the finding's change.
 _PART = 0.1
-_GOOD_PART = 0.25
 _LISTED = 5
 
 
@@ -327,7 +325,7 @@ def _of_functions(
 def _allocates(finding: Finding) -> bool:
     """Return whether a finding is about allocation, which allocs profiles count."""
     first = finding.evidence[0].source if finding.evidence else ""
-    return first == "allocs profile" or first.endswith(" profile alloc_space")
+    return finding.site is not None or first.endswith(" profile alloc_space")
 
 
 def _of_function(
@@ -464,9 +462,9 @@ def _lines(
         # What lines and all that they call cost as before has only moved among these.
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
             lines = _with_amount(carriers, first, hunks, by)
-            if not lines.alone:
-                runs_now = _run(carriers, model, first, hunks)
-                lines = _with_amount(carriers, runs_now, hunks, by)
+            now = first if lines.alone else _run(carriers, model, first, hunks)
+            if now != first:
+                lines = _with_amount(carriers, now, hunks, by)
             found.append(_Line(lines, row, holds=holds))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
@@ -498,9 +496,8 @@ def _are_loud(
     part = by.delta(base, new) * np.sign(whole) / abs(whole)
     if model is None or not len(base):
         return np.asarray(part >= _PART)
-    alone = model._replace(spread=ONE_RUN)
     loud = (part >= _PART) & ~model.rows(runs).noise
-    loud |= (part >= _GOOD_PART) & ~alone.rows(runs).noise
+    loud |= (part >= GOOD_PART) & ~model.of_samples.rows(runs).noise
     return np.asarray(loud)
 
 
@@ -597,9 +594,9 @@ def _with_related(
     if source.near and not (source.unchanged or source.lines):
         # What a function takes may be declared otherwise for what it calls.
         rows = _named(own.diff, list({one.function for one in source.near}))
-        related = own.called(rows, through=through) if callees else ()
-        if related and own.only_signatures(rows):
-            return source._replace(near=(), related=related)
+        if callees and own.only_signatures(rows):
+            related = own.called(rows, through=through)
+            return source._replace(near=(), related=related) if related else source
     if not source.unchanged or source.lines or source.near:
         return source
     rows = _named(own.diff, source.unchanged)

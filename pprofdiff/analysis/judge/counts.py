@@ -96,8 +96,12 @@ class CountModel(NamedTuple):
     @property
     def counting(self) -> CountModel:
         """The model of counting alone, if run-to-run variation is only assumed."""
-        assumed = self.spread.assumed
-        return self._replace(spread=ONE_RUN) if assumed else self
+        return self.of_samples if self.spread.assumed else self
+
+    @property
+    def of_samples(self) -> CountModel:
+        """The model of counting alone, as if runs of one build did not differ."""
+        return self._replace(spread=ONE_RUN)
 
     @property
     def cautious(self) -> CountModel:

@@ -158,10 +158,8 @@ def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> boo
 
     They call others as well, which are no part of the finding.
     """
-    if not finding.evidence:
-        return False
-    fact = finding.evidence[0]
-    if fact.source != "allocs profile" or fact.base is None or fact.new is None:
+    fact = finding.site
+    if fact is None or fact.base is None or fact.new is None:
         return False
     called = float(diff.normalization.delta(lines.base, lines.new))
     return abs(called) > (1 + MUCH) * abs(fact.new - fact.base)
@@ -209,9 +207,7 @@ def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
     first = (*source.lines, *source.near)[0:1]
     if not first or first[0].added or first[0].gone:
         return []
-    fact = finding.evidence[0] if finding.evidence else None
-    of_site = fact is not None and fact.source == "allocs profile"
-    if of_site and first[0].function not in finding.functions:
+    if finding.site is not None and first[0].function not in finding.functions:
         return []
     commits = set(first[0].commits)
     new = [
@@ -238,11 +234,9 @@ def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
     """Return a function's other changed lines; removed ones are numbered as in base."""
     found = []
     for lines, more in _by_function(changed):
-        lead = "also" if lines.gone == carrying.gone else "changed"
-        if lines.gone and not carrying.gone:
-            lead = "removed"
-        elif carrying.gone and not lines.gone:
-            lead = "changed in new:"
+        lead = "removed" if lines.gone else "changed in new:"
+        if lines.gone == carrying.gone:
+            lead = "also"
         found.append(f"{lead} {lines.numbers}{more}")
     return f" ({'; '.join(found)})" if found else ""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from pprofdiff.analysis.control.totals import total_noise
-from pprofdiff.analysis.judge.run_spread import ONE_RUN
 from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -65,7 +64,7 @@ def group_table(
     every = judged_groups(diff)
     counting = None
     if timed and whole.noise is False and diff.model is not None:
-        counting = diff.model._replace(spread=ONE_RUN)
+        counting = diff.model.of_samples
         every = _without_doubt(every, judged_groups(diff, counting), whole)
     groups = [group for group in every if group.base or group.new]
     only = brief or most == 0

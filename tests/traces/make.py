@@ -47,7 +47,8 @@ class Maker(NamedTuple):
     """A situation: what GODEBUG it needs, and the first Go that knows it.
 
     Go of the release `spoils`, its own runtime at fault, crashes or writes a trace that
-    it refuses, in every third run or so. Where `only` names versions, no other builds it.
+    it refuses: alloc in every third run or so, flight rarely, on a busy machine. Where
+    `only` names versions, no other builds it.
     """
 
     godebug: str = ""
@@ -72,7 +73,7 @@ MAKERS = {
     "generations": Maker("traceadvanceperiod=100000000"),
     "coroutines": Maker(since=(1, 23)),
     "alloc": Maker("traceallocfree=1", (1, 23), spoils=(1, 26)),
-    "flight": Maker("traceadvanceperiod=100000000", (1, 25)),
+    "flight": Maker("traceadvanceperiod=100000000", (1, 25), spoils=(1, 25)),
 }
 
 # GOROOT's own, in src/internal/trace/testdata/testprog; run where they are.

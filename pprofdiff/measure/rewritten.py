@@ -15,6 +15,14 @@ _NAME = re.compile(r"\w+")
 _PRINTED = re.compile(
     r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
 )
+# A literal, a name with what it is selected from, or a mark of Go.
+_TOKEN = re.compile(
+    r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\w+(?:\s*\.\s*\w+)*|:=|\S'
+)
+# Variables that a function declares, and its parameters.
+_LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=|[(,] (\w+) (?=[*\w\[])")
+# A list that a loop runs over: each entry may be a benchmark of its own.
+_CASES = re.compile(r"\brange \[ \] \S+ \{ ([^{}]*) \}")
 
 # Code of functions by their name, and by the name with the receiver's type.
 _Code = dict[str, dict[str, str]]
@@ -23,9 +31,10 @@ _Code = dict[str, dict[str, str]]
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     """Return which benchmarks, or helpers in test files, differ between two folders.
 
-    Comments, spaces, ``b.ReportAllocs`` and the like do not count. A helper is named
-    with the first benchmark that calls it, directly or not. A benchmark that a side
-    lacks is left out.
+    Comments, spaces, ``b.ReportAllocs`` and the like, the names of variables and
+    further entries of a list that a loop runs over do not count. A helper is named with
+    the first benchmark that calls it, directly or not. A benchmark that a side lacks is
+    left out.
     """
     before, after = _declared(base), _declared(new)
     found: dict[str, str] = {}
@@ -45,7 +54,39 @@ def _differ(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
     """
     names = {name for name in (*before, *after) if "." not in name}
     names.update(before.keys() & after.keys())
-    return any(before.get(name) != after.get(name) for name in names)
+    return any(not _alike(before.get(name), after.get(name)) for name in names)
+
+
+def _alike(before: str | None, after: str | None) -> bool:
+    """Return whether two functions' code does the same for the benchmarks of both."""
+    if before is None or after is None or before == after:
+        return before == after
+    codes = [" ".join(_TOKEN.findall(code)) for code in (before, after)]
+    lists = [_CASES.findall(code) for code in codes]
+    if len(lists[0]) != len(lists[1]) or not all(map(_extends, *lists)):
+        return False
+    old, now = (_unnamed(_CASES.sub("range [ ]", code)) for code in codes)
+    return old == now
+
+
+def _extends(one: str, other: str) -> bool:
+    """Return whether one of two lists has all entries of the other one."""
+    entries = set(one.split(" , ")), set(other.split(" , "))
+    return entries[0] <= entries[1] or entries[1] <= entries[0]
+
+
+def _unnamed(code: str) -> str:
+    """Return code whose variables have the order of their declaration as names."""
+    found = [
+        name for group in _LOCAL.findall(code) for name in "".join(group).split(" , ")
+    ]
+    numbers = {name: f"<{i}>" for i, name in enumerate(dict.fromkeys(found))}
+
+    def numbered(token: str) -> str:
+        first, dot, rest = token.partition(".")
+        return numbers.get(first, first) + dot + rest
+
+    return " ".join(map(numbered, _TOKEN.findall(code)))
 
 
 def _declared(folder: str) -> _Code:

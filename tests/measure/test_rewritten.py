@@ -42,6 +42,19 @@ func unused() int { return 1 }
         # Another type's method is not the one that the benchmark calls.
         ("func unused", "func (n none) Get(string) {}\n\nfunc unused", []),
         ("BenchmarkGet", "BenchmarkGetOne", []),
+        # What variables are called says nothing, unlike what is called.
+        (
+            "s := filled(b, 100)\n\tfor b.Loop() {\n\t\ts.Get",
+            "all := filled(b, 100)\n\tfor b.Loop() {\n\t\tall.Get",
+            [],
+        ),
+        ("\ts :=", "\tt := s()\n\ts :=", ["BenchmarkGet"]),
+        ("s.Get", "s.Peek", ["BenchmarkGet"]),
+        (
+            "n int) []string {\n\treturn make([]string, n",
+            "m int) []string {\n\treturn make([]string, m",
+            [],
+        ),
     ],
 )
 def test_code_that_a_benchmark_reaches_is_compared(tmp_path, old, new, found):
@@ -51,5 +64,21 @@ def test_code_that_a_benchmark_reaches_is_compared(tmp_path, old, new, found):
             changed = text.replace(old, new) if side == "new" else text
             (tmp_path / side / file).write_text(changed)
         (tmp_path / side / "store.go").write_text(f"package store // {side}")
+    sides = str(tmp_path / "base"), str(tmp_path / "new")
+    assert rewritten(*sides, ["BenchmarkGet"]) == found
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [("0, 10, 20", []), ("20", []), ("10, 30", ["BenchmarkGet"])],
+)
+def test_more_cases_of_a_loop_are_other_benchmarks(tmp_path, entries, found):
+    for side, some in (("base", "10, 20"), ("new", entries)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "get_test.go").write_text(
+            "package store\n\nfunc BenchmarkGet(b *testing.B) {\n"
+            f"\tfor _, n := range []int{{{some}}} {{\n"
+            "\t\tb.Run(name(n), func(b *testing.B) { get(b, n) })\n\t}\n}\n"
+        )
     sides = str(tmp_path / "base"), str(tmp_path / "new")
     assert rewritten(*sides, ["BenchmarkGet"]) == found

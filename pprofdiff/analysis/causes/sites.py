@@ -469,7 +469,7 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     for unit, whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
         in_bytes = unit == ALLOCATED["alloc_space"]
-        if in_bytes and abs(change) <= _TINY <= site.shared and not site.exact:
+        if in_bytes and abs(change) <= min(_TINY, site.shared) and not site.exact:
             continue
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
         least = max(least, _OF_ITSELF * max(part))

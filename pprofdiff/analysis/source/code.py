@@ -15,6 +15,8 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
 _WORD = re.compile(r"\w")
 # A call of a function or method, perhaps with type arguments.
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
+# What decides whether the lines that follow run.
+_JUMP = re.compile(r"\b(?:return|break|continue|goto|panic)\b")
 # Texts to cache: one report's.
 _FILES = 64
 # A line of an import declaration, without space.
@@ -131,6 +133,7 @@ def code_changes(
     """Return what changes the code of a function, without hunks that only moved in it.
 
     If nothing else changed, each move is one hunk, with the same code on both sides.
+    Code that leaves the function or a loop is more than moved: other lines run.
     """
     hunks = [hunk for hunk in hunks if says_more(hunk, base, new)]
     pairs = list(_moved(hunks, base, new))
@@ -145,12 +148,12 @@ def code_changes(
 def _moved(
     hunks: Sequence[Hunk], base: SourceText, new: SourceText
 ) -> Iterator[tuple[Hunk, Hunk]]:
-    """Yield (removed, added) hunks with the same code, each once."""
+    """Yield (removed, added) hunks with the same code, each once, but for jumps."""
     added = [
         (hunk, code)
         for hunk in hunks
         for old, code in [codes(hunk, base, new)]
-        if code and not old
+        if code and not old and not _jumps(hunk, new)
     ]
     for hunk in hunks:
         old, now = codes(hunk, base, new)
@@ -158,6 +161,11 @@ def _moved(
         if same is not None:
             added.remove(same)
             yield hunk, same[0]
+
+
+def _jumps(hunk: Hunk, new: SourceText) -> bool:
+    """Return whether a hunk's lines in new decide which lines run after them."""
+    return any(_JUMP.search(line) for line in _lines(new, hunk.sides[1]))
 
 
 def _by_line(text: SourceText, lines: range) -> list[str]:

@@ -480,15 +480,10 @@ def _of_site(
         # A function that one side has may do there what another one does elsewhere.
         if delta and (delta < 0) == fewer and all(cpu.sums(own)):
             claim, explains, mark = own, delta, cpu.mark(own)
-        if claim and (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
+        if claim and _worth_saying(view, cpu, own, delta):
             whose = "Their CPU" if site.helpers else "Its CPU"
-            sure = cpu.model.of_samples.one(cpu.runs(own)).significant
-            whole = cpu.total_delta
-            sure |= view.moved and delta * whole >= MOST * whole * whole
-            noise = " (within noise)" if mark == "noise" and not sure else ""
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
-            said = f"{whose}: {size}{noise}."
-            text = f"{text} {said}".strip()
+            text = f"{text} {whose}: {size}.".strip()
         if mark == "noise":
             claim = explains = mark = None
     part = part_of_all(view.totals, site)
@@ -519,6 +514,19 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> bool:
+    """Return whether the CPU of a site changed, and much.
+
+    Most of a known change is no noise, however few its samples.
+    """
+    if not (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
+        return False
+    if view.moved and delta * cpu.total_delta >= MOST * cpu.total_delta**2:
+        return True
+    by_samples = cpu.model.of_samples.one(cpu.runs(own)).significant
+    return by_samples or cpu.mark(own) != "noise"
 
 
 def _of_total(view: _View, site: Site, counted: Site, *, alone: bool) -> str:

@@ -607,6 +607,13 @@ class Carriers:
         rows = np.flatnonzero(np.array(self.diff.paired_functions.names) == name)
         return any(map(self._changed_with, rows.tolist()))
 
+    def calls_nearby(self, caller: int, row: int) -> bool:
+        """Return whether a changed function calls one, directly or through one."""
+        return any(
+            one.calls and not one.far and one.row == caller
+            for one in self._changed_with(row)
+        )
+
     def without_changed_callers(self, rows: Sequence[int]) -> list[int]:
         """Return the functions that no changed one calls, directly or through one."""
         return [

@@ -464,7 +464,7 @@ def _of_site(
         text = f"{text} {inside}".strip()
     elif not site.gone:
         text = f"{text} {resized(view.totals, site)}".strip()
-    if number == len(sites) > 1:
+    if number == len(sites):
         text = f"{text} {taken_back(view.totals, sites)}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and _is_flat(view.sites, site):

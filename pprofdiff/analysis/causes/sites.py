@@ -464,12 +464,14 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     """Return whether a function's change is worth reporting, in bytes or objects.
 
     A change against the total, or beyond it, may come from blocks shared with others,
-    and one of a single block where profiles miss objects: whoever opens it has it.
+    and one of a single block where profiles miss objects: whoever opens it has it. Of a
+    function that allocates on both sides, a change within what it may share is none.
     """
     for unit, whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
         in_bytes = unit == ALLOCATED["alloc_space"]
-        if in_bytes and abs(change) <= min(_TINY, site.shared) and not site.exact:
+        shared = site.shared if all(part) else _TINY * int(site.missing)
+        if in_bytes and abs(change) <= min(_TINY, shared) and not site.exact:
             continue
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
         least = max(least, _OF_ITSELF * max(part))

@@ -385,9 +385,20 @@ def _of_callers(
             if not _same_way(finding, whole):
                 continue
             lines = _lines(carriers, model.counting, chosen, whole, [])
+            lines = [one for one in lines if _is_of(carriers, one, row, whole)]
             if lines and _are_most(finding, carriers, lines):
                 return _source(carriers, [], lines)._replace(diff=number)
     return None
+
+
+def _is_of(carriers: Carriers, line: _Line, row: int, whole: float) -> bool:
+    """Return whether a caller's lines are about what the function `row` costs.
+
+    Those far from it are if little else changed below them: a line near the root calls
+    everything.
+    """
+    cum = float(carriers.diff.normalization.delta(line.lines.base, line.lines.new))
+    return abs(whole) >= MOST * abs(cum) or carriers.calls_nearby(line.row, row)
 
 
 def _are_most(finding: Finding, carriers: Carriers, found: Sequence[_Line]) -> bool:

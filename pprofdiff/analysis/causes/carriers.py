@@ -50,8 +50,8 @@ Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
 _RELATED = 2
-# Code that does something: a brace, "else" or "default" alone does not.
-_SAYS = re.compile(r"\b(?!(?:else|default)\b)\w+")
+# Code that does something: a brace, "else" or "return" alone does not.
+_SAYS = re.compile(r"\b(?!(?:else|default|return|break|continue)\b)\w+")
 
 
 class ChangedHunk(NamedTuple):
@@ -240,6 +240,12 @@ class Carriers:
             if len(lines) == len(came.get(code, ())) == 1
         )
 
+    def only_moved(self, i: int) -> bool:
+        """Return whether a hunk has nothing in new but lines that its function had."""
+        hunks = self.by_row[self.changed[i].row]
+        had = {code for other in hunks for code in self._worded(other, 0).values()}
+        return set(self._worded(i, 1).values()) <= had
+
     def _worded(self, i: int, side: int) -> dict[tuple[str, int], str]:
         """Return the code of a hunk's lines on one side, by (file, line)."""
         place, span = self._span(i, side)
@@ -381,18 +387,28 @@ class Carriers:
             )
         return self.diff.runs_of((base, new), len(self.changed))
 
-    def in_closure(self, i: int) -> bool:
+    def in_closure(self, i: int, *, called: bool = False) -> bool:
         """Return whether a hunk of a function belongs to a closure written in it.
 
-        What the closure costs, or allocates, is not the function's own.
+        What the closure costs, or allocates, is not the function's own. With `called`,
+        those that the function calls itself are part of it.
         """
         names, one = self.diff.paired_functions.names, self.changed[i]
         return any(
             other.hunk == one.hunk
             and other.places.path == one.places.path
             and names[other.row].startswith(f"{names[one.row]}.func")
+            and not (called and self._share_stacks(one.row, other.row))
             for other in self.changed
         )
+
+    def _share_stacks(self, one: int, other: int) -> bool:
+        """Return whether samples have both functions, given as rows."""
+        size = len(self.diff.paired_functions.names)
+        first, second = (
+            self.diff.having(np.arange(size) == row) for row in (one, other)
+        )
+        return any(bool((a & b).any()) for a, b in zip(first, second, strict=True))
 
     def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with the cost it carries and the commits that made it."""
@@ -681,12 +697,16 @@ class Carriers:
 
 
 def with_others(
-    carriers: Carriers, rows: list[int], lines: tuple[ChangedLines, ...]
+    carriers: Carriers,
+    rows: list[int],
+    lines: tuple[ChangedLines, ...],
+    *,
+    cum: bool = False,
 ) -> SourceOfFinding:
     """Return changed lines with the others of their functions and of `rows`.
 
-    Functions of `rows` without a differing line are named, and new ones that changed
-    lines call.
+    With `cum`, a function has the lines of closures that it calls as well. Functions of
+    `rows` without a differing line are named, and new ones that changed lines call.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
     shown = {one.place for one in lines}
@@ -698,7 +718,7 @@ def with_others(
             caller_of.setdefault(callee, names[row])
     named += [row for row in caller_of if row not in named]
     hunks = [i for row in dict.fromkeys(named) for i in of_row.get(row, ())]
-    own = [i for i in hunks if not carriers.in_closure(i)]
+    own = [i for i in hunks if not carriers.in_closure(i, called=cum)]
     near = (
         carriers.with_cost(i, 0, 0)._replace(
             caller=caller_of.get(carriers.changed[i].row, "")

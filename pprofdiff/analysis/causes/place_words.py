@@ -241,12 +241,8 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     for label, categories in _resources():
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
-        if abs(delta) < _CLAUSE * abs(whole):
-            continue
-        if (
-            delta * whole > 0
-            or cpu.mark(place.claim.within(cpu.of(categories))) != "noise"
-        ):
+        own = place.claim.within(cpu.of(categories))
+        if abs(delta) >= _CLAUSE * abs(whole) and cpu.mark(own) != "noise":
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]

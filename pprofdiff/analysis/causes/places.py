@@ -346,7 +346,11 @@ def with_callers(
             continue
         # A caller that is a place would be a cause that goes the other way.
         contrary = any(one.delta(cpu) * change < 0 for one in same)
-        taken_over = abs(back) >= MUCH * abs(change) and cpu.change(own).significant
+        taken_over = any(
+            cpu.delta(part) * change <= -MUCH * change**2
+            and cpu.change(part).significant
+            for part in (own, _on_one_side(cpu, callers, own))
+        )
         if total_known:
             whole = cpu.total_delta
             taken_over |= change * whole > (1 + LITTLE) * whole**2
@@ -401,11 +405,25 @@ def _alone_below(cpu: CPUComparison, program: Program, place: Place) -> Claim:
 
     They may do the work that the function did itself, or by library calls.
     """
-    rows = cpu.only(place.row)
-    whole = cpu.under(rows)
-    inside = [below(cpu, rows, whole, side) for side in (0, 1)]
-    alone = program.own & ((inside[0] == 0) != (inside[1] == 0))
-    return whole.within(cpu.under(alone))
+    return _on_one_side(cpu, [place.row], whole_of(cpu, place.row).claim, program.own)
+
+
+def _on_one_side(
+    cpu: CPUComparison,
+    rows: Sequence[int],
+    claim: Claim,
+    kind: NDArray[np.bool_] | None = None,
+) -> Claim:
+    """Claim of a claim what lies below functions that one side alone has there.
+
+    There is below `rows`; with `kind`, a mask, only functions of that count.
+    """
+    there = cpu.only(*rows)
+    base, new = (below(cpu, there, claim, side) == 0 for side in (0, 1))
+    alone = base != new
+    if kind is not None:
+        alone &= kind
+    return claim.within(cpu.under(alone))
 
 
 def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -517,16 +535,30 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
 def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
     """Return the few functions that call a place that one side has, most calls first.
 
-    Returns none unless `NAMED` callers have nearly all of its samples.
+    Of callers that this side alone has as well, their callers. Returns none unless
+    `NAMED` callers have nearly all of its samples.
     """
+    other = cpu.cum[0 if place.new else 1]
+    rows: tuple[int, ...] = (place.row,)
+    seen = set[int]()
+    while rows and seen.isdisjoint(rows) and not any(other[row] for row in rows):
+        seen.update(rows)
+        rows = _callers_of(cpu, place, rows)
+    return rows if seen.isdisjoint(rows) else ()
+
+
+def _callers_of(
+    cpu: CPUComparison, place: Place, called: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the few functions that call some others on the stacks of a place."""
     side = 1 if place.new else 0
     size, chosen = len(cpu.names), place.claim.sides[side]
-    rows, calls = np.arange(size) == place.row, np.zeros(size, np.int64)
-    for samples, functions, offsets in cpu.stacks_with(side, rows, chosen):
-        at = last_in_row(functions == place.row, offsets)
-        called = (at >= 0) & (at + 1 < offsets[1:])
-        values = cpu.diff.values[side][samples[called]]
-        calls += sums(functions[at[called] + 1], values, size)
+    mask, calls = cpu.only(*called), np.zeros(size, np.int64)
+    for samples, functions, offsets in cpu.stacks_with(side, mask, chosen):
+        at = last_in_row(mask[functions], offsets)
+        inner = (at >= 0) & (at + 1 < offsets[1:])
+        values = cpu.diff.values[side][samples[inner]]
+        calls += sums(functions[at[inner] + 1], values, size)
     whole = NEARLY_ALL * max(place.base, place.new)
     order = np.argsort(-calls, kind="stable")[:NAMED]
     reached = np.cumsum(calls[order]) >= whole

@@ -48,11 +48,15 @@ _LISTED = 5
 
 
 class _Line(NamedTuple):
-    """Changed lines of a function, a row of the union, and whether they hold most."""
+    """Changed lines of a function, a row of the union, and whether they hold most.
+
+    They all carry an amount of the change, positive if it goes the same way.
+    """
 
     lines: ChangedLines
     row: int
     holds: bool
+    carries: float
 
 
 class Behind(NamedTuple):
@@ -275,9 +279,13 @@ def _of_claim(
         # Its callers' changed lines have what its own unchanged ones cost.
         inside = _called(cpu, rows, claim)
         lines = [line for line in lines if line.row in rows or inside[line.row]]
-    source = _source(carriers, rows, lines)._replace(diff=all_carriers.index(carriers))
+    elif sum(line.carries for line in lines) < MOST * abs(whole):
+        # What its callers' lines change little of is no change of theirs.
+        lines = []
     # What a callee returns may change a function's own cost; its callees are too far.
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
+    source = _source(carriers, rows, lines, cum=not flat)
+    source = source._replace(diff=all_carriers.index(carriers))
     return _with_related(all_carriers, source, through=not flat)
 
 
@@ -311,7 +319,7 @@ def _of_functions(
         lines: list[_Line] = []
         for row in rows:
             lines += _of_function(finding, carriers, model and model.counting, row)
-        source = _source(carriers, rows, lines)
+        source = _source(carriers, rows, lines, cum=not allocates)
         if lines:
             return source._replace(diff=number)
         if not any(others[:3]):
@@ -476,7 +484,8 @@ def _lines(
             now = first if lines.alone else _run(carriers, model, first, hunks)
             if now != first:
                 lines = _with_amount(carriers, now, hunks, by)
-            found.append(_Line(lines, row, holds=holds))
+            carries = sum(held.values())
+            found.append(_Line(lines, row, holds=holds, carries=carries))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
 
@@ -486,11 +495,11 @@ def _run(
     """Return a hunk to name first: one that new runs, if what is at `first` does not.
 
     Code that replaces costly lines may be of a case that no longer occurs. Few samples
-    do not show which lines run.
+    do not show which lines run. Those that moved within the function cost the same.
     """
     if not carriers.changed[first].hunk.new_count or carriers.cum(first)[1]:
         return first
-    running = {i: carriers.cum(i)[1] for i in hunks}
+    running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
     few = 0.0 if model is None else SEVERAL * float(model.worth[1])
     return best if running[best] > few else first
@@ -531,10 +540,14 @@ def _with_amount(
 
 
 def _source(
-    carriers: Carriers, rows: list[int], found: Sequence[_Line]
+    carriers: Carriers, rows: list[int], found: Sequence[_Line], *, cum: bool = False
 ) -> SourceOfFinding:
-    """Return changed lines with the others of their functions and of `rows`."""
-    source = with_others(carriers, rows, tuple(one.lines for one in found[:NAMED]))
+    """Return changed lines with the others of their functions and of `rows`.
+
+    With `cum`, those of closures that the functions call are among these.
+    """
+    lines = tuple(one.lines for one in found[:NAMED])
+    source = with_others(carriers, rows, lines, cum=cum)
     holding = frozenset(one.lines.place for one in found if one.holds)
     return source._replace(holding=holding)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pprofdiff.analysis.source.declarations import uncommented
+from pprofdiff.analysis.source.extents import differences
 from pprofdiff.model.source import Hunk, SourceText
 
 # A literal of Go, or any other character that is no space.
@@ -132,10 +133,12 @@ def code_changes(
 ) -> list[Hunk]:
     """Return what changes the code of a function, without hunks that only moved in it.
 
-    If nothing else changed, each move is one hunk, with the same code on both sides.
-    Code that leaves the function or a loop is more than moved: other lines run.
+    Lines that differ in nothing but space are none of a hunk. If nothing else changed,
+    each move is one hunk, with the same code on both sides. Code that leaves the
+    function or a loop is more than moved: other lines run.
     """
-    hunks = [hunk for hunk in hunks if says_more(hunk, base, new)]
+    parts = (part for hunk in hunks for part in _without_space(hunk, base, new))
+    hunks = [hunk for hunk in parts if says_more(hunk, base, new)]
     pairs = list(_moved(hunks, base, new))
     alone = {hunk for pair in pairs for hunk in pair}
     rest = [hunk for hunk in hunks if hunk not in alone]
@@ -143,6 +146,22 @@ def code_changes(
         Hunk(gone.base_start, gone.base_count, came.new_start, came.new_count)
         for gone, came in pairs
     ]
+
+
+def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Iterator[Hunk]:
+    """Yield the parts of a hunk whose lines differ by more than space."""
+    old, now = (
+        tuple(_code([line]) for line in _lines(text, lines))
+        for text, lines in zip((base, new), hunk.sides, strict=True)
+    )
+    if not old or not now:
+        yield hunk
+        return
+    for part in differences(old, now):
+        yield part._replace(
+            base_start=hunk.base_start - 1 + part.base_start,
+            new_start=hunk.new_start - 1 + part.new_start,
+        )
 
 
 def _moved(

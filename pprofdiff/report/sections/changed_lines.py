@@ -186,13 +186,18 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
     for lines in only:
         packages.setdefault(package_of(lines.function), []).append(lines)
     for package, own in packages.items():
+        (first, more), *others = _by_function(own)
         many = len({lines.function for lines in own})
-        which = "Only function" if many == 1 else f"One of {many} functions"
+        which = "Only function" if many == 1 else f"{many} functions"
+        verb = first.verb if first.added and many == 1 else "changed"
         where = f"package {package.rpartition('/')[2]}, tests aside"
-        for lines, more in _by_function(own):
-            verb = lines.verb if lines.added else "changed"
-            lead = f"{which} {verb} in {where}: {'removed ' if lines.gone else ''}"
-            yield SourceNote("", lead, lines, more)
+        lead = f"{which} {verb} in {where}: {'removed ' if first.gone else ''}"
+        rest = [
+            f"{'removed ' if one.gone else ''}{one.place}{numbers} in "
+            f"{short(one.function)}"
+            for one, numbers in others
+        ]
+        yield SourceNote("".join(f"; {one}" for one in rest), lead, first, more)
 
 
 def _lead(lines: ChangedLines, when: str = "") -> str:
@@ -233,7 +238,9 @@ def _with(added: Sequence[ChangedLines], path: str) -> str:
 def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
     """Return a function's other changed lines; removed ones are numbered as in base."""
     found = []
-    for lines, more in _by_function(changed):
+    # Those of the same side come first, so that "also" is next to what it adds to.
+    several = sorted(changed, key=lambda lines: lines.gone != carrying.gone)
+    for lines, more in _by_function(several):
         lead = "removed" if lines.gone else "changed in new:"
         if lines.gone == carrying.gone:
             lead = "also"

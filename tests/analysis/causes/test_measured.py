@@ -688,6 +688,24 @@ def test_what_a_function_saves_beyond_the_total_its_caller_spends():
     assert cause.own == pytest.approx(findings.explained.total)
 
 
+def test_what_others_allocate_in_place_of_a_site_is_said():
+    others = [path(f"G{i}") for i in range(8)]
+    base = {path("F"): (1, 480)} | dict.fromkeys(others, (1, 20))
+    new = dict.fromkeys(others, (1, 40))
+    (cause,) = causes(Unit(REST, base), Unit(REST, new))[1].causes
+    assert cause.title.startswith("p.F no longer allocates: 480 → 0 B/op")
+    assert "Other functions allocate 160 B/op more." in cause.text
+
+
+def test_a_shift_within_tiny_blocks_is_no_change_of_a_site():
+    """Whoever opens a block has all of it; profiles lack an object on each side."""
+    base = {path("F"): (3, 54), path("G"): (2, 48)}
+    (cause,) = causes(
+        Unit(REST, base, tiny=1), Unit(REST, {path("F"): (3, 45)}, tiny=1)
+    )[1].causes
+    assert "p.G no longer allocates" in cause.title
+
+
 def test_what_callees_take_back_is_said():
     """F calls G less but does more itself: not all that it does more is a change."""
     base = REST | {path("F"): 100, path("G", "F"): 500, path("G"): 300}
@@ -712,6 +730,17 @@ def test_what_a_new_callee_does_instead_is_no_saving():
     some = REST | {path("F"): 10, path("Read", "F"): 10}
     _, findings = causes(Unit(base), Unit(some))
     assert findings.causes[0].title.startswith("p.F uses 87% less CPU")
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_new_callee_is_set_against_what_its_caller_called_before(inner):
+    """F called the library; Make, which only new has, does that now."""
+    base = REST | {path("F"): 300, path("reflect.New", "F"): 130}
+    came = {path("Make", "F"): 60, path("Next", "Make", "F"): 60}
+    new = REST | {path("F"): 300} | (came if inner else {path("Make", "F"): 120})
+    assert causes(Unit(base), Unit(new))[1].causes == ()
+    (cause,) = causes(Unit(REST | {path("F"): 300}), Unit(new))[1].causes
+    assert "p.Make" in cause.title + cause.text
 
 
 def test_callees_with_good_parts_of_a_change_are_named():

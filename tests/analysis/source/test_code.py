@@ -82,6 +82,11 @@ MOVES = [
     # Other changes are left where there are some, moves where there are none.
     ("c()\na()\nb()\nd()\nf()", "a()\nb()\nc()\nd()\ne()", [Hunk(5, 1, 5, 1)]),
     ("lock()\na()\nb()", "a()\nb()\nlock()", [Hunk(1, 1, 3, 1)]),
+    # What returns earlier or later decides which other lines run.
+    ("return\na()\nb()", "a()\nb()\nreturn", [Hunk(1, 1, 0, 0), Hunk(3, 0, 3, 1)]),
+    # Lines that differ in nothing but space are none of a hunk.
+    ("{\n\ta()\n\tb()\n}\nd()", "a()\nc()\nd()", [Hunk(1, 1, 0, 0), Hunk(3, 2, 2, 1)]),
+    ("x:  1,\ny: a(),", "x: 1,\nyy: a(),", [Hunk(2, 1, 2, 1)]),
 ]
 
 

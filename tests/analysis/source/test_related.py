@@ -205,16 +205,22 @@ def test_functions_that_a_benchmark_did_not_run_are_no_reason_for_its_change(
     assert set(found.functions) == ran - {"m.F"}
 
 
+@pytest.mark.parametrize("called", [False, True])
 @pytest.mark.parametrize(("own", "lines"), [("work", ["f.go:8"]), ("more", ["f.go:6"])])
-def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines):
+def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines, called):
+    """But of what a function costs with all that it calls, they are."""
     body = "	work()\n	second()\n	g(func() { x() })\n"
     text = OWN.replace("	work()\n", body)
     changes = {"f.go": text.replace("x()", "y()").replace("work", own)}
     repo = repository(tmp_path / "repo")
     refs = [repo.commit("c", files) for files in (FILES | {"f.go": text}, changes)]
     frames = FRAMES["m.F"], Frame("m.F.func1", "/b/m/f.go", 8, 8)
+    stacks = [(frames[1], frames[0])] if called else [(one,) for one in frames]
     built_ = built(
-        [Sample((Place((one,), 100 + i),), (9, 90)) for i, one in enumerate(frames)],
+        [
+            Sample(tuple(Place((one,), one.line) for one in stack), (9, 90))
+            for stack in stacks
+        ],
         CPU,
     )
     sides = [
@@ -228,6 +234,10 @@ def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines):
     row = comparison.cpu.paired_functions.names.index("m.F")
     # If nothing but the closure changed, its lines are all there is to name.
     assert [one.place for one in with_others(carriers, [row], ()).near] == lines
+    if called and own == "more":
+        lines = ["f.go:6", "f.go:8"]
+    near = with_others(carriers, [row], (), cum=True).near
+    assert sorted(one.place for one in near) == lines
 
 
 def of_declared(tmp_path, base, new, **samples):
@@ -445,8 +455,7 @@ def test_changed_lines_that_hardly_run_explain_nothing(tmp_path):
         ({"far.go": "package m\n", "g.go": FAR, "h.go": "package m\n\nfunc H() {\n}\n"},
          ["Only function changed in package m, tests aside: h.go:3-4 in m.H"]),
         ({"far.go": "package m\n", "h.go": "package m\n\nfunc H() {\n}\n"},
-         ["One of 2 functions changed in package m, tests aside: removed far.go:3-5 in m.Far",
-          "One of 2 functions changed in package m, tests aside: h.go:3-4 in m.H"]),
+         ["2 functions changed in package m, tests aside: removed far.go:3-5 in m.Far; h.go:3-4 in m.H"]),
         ({"h.go": "package m\n" + "".join(f"\nfunc H{i}() {{\n}}\n" for i in range(4))}, []),
         ({"x.go": "package m\n\nvar x int\n"}, []),
     ],
@@ -657,6 +666,16 @@ def test_what_braces_replace_is_what_was_removed(tmp_path):
     samples = {9: 500, 6: 3000}, {9: 500}
     said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed in new: 4)"
     assert said in of_lines(tmp_path, (old, new), samples)
+
+
+def test_lines_that_only_moved_do_not_come_first(tmp_path):
+    """Slow ran for all; now only for one kind, and the rest is not indented."""
+    rest = "	one()\n	two()\n"
+    old = f"package m\n\nfunc Far() {{\n	if slow() {{\n		x()\n	}} else {{\n	{rest.replace(chr(10) + chr(9), chr(10) + chr(9) * 2)}	}}\n}}\n"
+    new = f"package m\n\nfunc Far() {{\n	if kind() && slow() {{\n		x()\n		return\n	}}\n\n{rest}}}\n"
+    samples = {4: 3000, 7: 500, 8: 500}, {9: 500, 10: 500}
+    found = of_lines(tmp_path, (old, new), samples)
+    assert "Changed: 4, 30.00 → 0.00 ms/op cum" in found
 
 
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"

@@ -390,14 +390,16 @@ class Carriers:
     def in_closure(self, i: int, *, called: bool = False) -> bool:
         """Return whether a hunk of a function belongs to a closure written in it.
 
-        What the closure costs, or allocates, is not the function's own. With `called`,
-        those that the function calls itself are part of it.
+        What the closure costs, or allocates, is not the function's own, unless the code
+        before it changed as well. With `called`, those that the function calls itself
+        are part of it.
         """
         names, one = self.diff.paired_functions.names, self.changed[i]
         return any(
             other.hunk == one.hunk
             and other.places.path == one.places.path
             and names[other.row].startswith(f"{names[one.row]}.func")
+            and not _begins_otherwise(other.places)
             and not (called and self._share_stacks(one.row, other.row))
             for other in self.changed
         )
@@ -732,6 +734,16 @@ def with_others(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),
     )
+
+
+def _begins_otherwise(closure: Places) -> bool:
+    """Return whether the line of a closure differs before it, or one side has none."""
+    before = {
+        text.lines[at.extent.start - 1].partition("func")[0].strip()
+        for at in (closure.base, closure.new)
+        if at is not None and (text := at.text) is not None and at.extent is not None
+    }
+    return len(before) > 1 or closure.base is None or closure.new is None
 
 
 def _calls_of_one_side(one: ChangedHunk) -> set[str]:

@@ -240,6 +240,29 @@ def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines, called)
     assert sorted(one.place for one in near) == lines
 
 
+@pytest.mark.parametrize("sort", ["sort", "slices"])
+def test_a_closure_s_first_line_may_be_its_function_s(tmp_path, sort):
+    """The function passes it to another one now."""
+    body = "	%s(func() {\n		%s()\n	})\n"
+    old, new = (
+        OWN.replace("	work()\n", body % one) for one in (("sort", "x"), (sort, "y"))
+    )
+    repo = repository(tmp_path / "repo")
+    refs = [repo.commit("c", FILES | {"f.go": text}) for text in (old, new)]
+    frames = Frame("m.F", "/b/m/f.go", 6, 5), Frame("m.F.func1", "/b/m/f.go", 7, 6)
+    samples = [Sample((Place((one,), one.line),), (9, 90)) for one in frames]
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(samples, CPU)),))
+        for label in ("base", "new")
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((9, 9))))
+    sources = sources_of("..".join(refs), str(repo.folder), "")
+    carriers = Carriers(comparison.cpu, sources)
+    row = comparison.cpu.paired_functions.names.index("m.F")
+    (i,) = carriers.by_row[row]
+    assert carriers.in_closure(i) is (sort == "sort")
+
+
 def of_declared(tmp_path, base, new, **samples):
     """Return the finding on functions of one file, each with a sample in a line."""
     repo = repository(tmp_path / "repo")

@@ -15,7 +15,7 @@ from pprofdiff.analysis.causes.places import Place, below, owners, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import LITTLE, MOST, MUCH
+from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MOST, MUCH
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
@@ -242,7 +242,10 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
         own = place.claim.within(cpu.of(categories))
-        if abs(delta) >= _CLAUSE * abs(whole) and cpu.mark(own) != "noise":
+        sure = cpu.mark(own) != "noise"
+        # A good part of a known change is none by chance, if it goes the same way.
+        least = (_CLAUSE if sure else GOOD_PART) * abs(whole)
+        if abs(delta) >= least and (sure or delta * whole > 0):
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]

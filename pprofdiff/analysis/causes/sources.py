@@ -275,13 +275,12 @@ def _of_claim(
     whole = cpu.relative.by.delta(*cpu.sums(claim))
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
     lines = _lines(carriers, cpu.relative, claim.sides, whole, rows)
-    if any(line.row in rows for line in lines):
-        # Its callers' changed lines have what its own unchanged ones cost.
-        inside = _called(cpu, rows, claim)
-        lines = [line for line in lines if line.row in rows or inside[line.row]]
-    elif sum(line.carries for line in lines) < MOST * abs(whole):
-        # What its callers' lines change little of is no change of theirs.
-        lines = []
+    inside = _called(cpu, rows, claim)
+    callers = [line for line in lines if line.row not in rows and not inside[line.row]]
+    own = any(line.row in rows for line in lines)
+    if own or sum(line.carries for line in callers) < MOST * abs(whole):
+        # Their changed lines have what unchanged ones of the cause cost, or little.
+        lines = [line for line in lines if line not in callers]
     # What a callee returns may change a function's own cost; its callees are too far.
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
     source = _source(carriers, rows, lines, cum=not flat)

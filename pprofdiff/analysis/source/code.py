@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pprofdiff.analysis.source.declarations import uncommented
-from pprofdiff.analysis.source.extents import differences
 from pprofdiff.model.source import Hunk, SourceText
 
 # A literal of Go, or any other character that is no space.
@@ -133,12 +132,12 @@ def code_changes(
 ) -> list[Hunk]:
     """Return what changes the code of a function, without hunks that only moved in it.
 
-    Lines that differ in nothing but space are none of a hunk. If nothing else changed,
-    each move is one hunk, with the same code on both sides. Code that leaves the
-    function or a loop is more than moved: other lines run.
+    First and last lines that differ in nothing but space are none of a hunk. If nothing
+    else changed, each move is one hunk, with the same code on both sides. Code that
+    leaves the function or a loop is more than moved: other lines run.
     """
-    parts = (part for hunk in hunks for part in _without_space(hunk, base, new))
-    hunks = [hunk for hunk in parts if says_more(hunk, base, new)]
+    trimmed = (_without_space(hunk, base, new) for hunk in hunks)
+    hunks = [hunk for hunk in trimmed if says_more(hunk, base, new)]
     pairs = list(_moved(hunks, base, new))
     alone = {hunk for pair in pairs for hunk in pair}
     rest = [hunk for hunk in hunks if hunk not in alone]
@@ -148,20 +147,27 @@ def code_changes(
     ]
 
 
-def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Iterator[Hunk]:
-    """Yield the parts of a hunk whose lines differ by more than space."""
+def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Hunk:
+    """Return a hunk without first and last lines that differ in nothing but space."""
     old, now = (
-        tuple(_code([line]) for line in _lines(text, lines))
+        [_code([line]) for line in _lines(text, lines)]
         for text, lines in zip((base, new), hunk.sides, strict=True)
     )
-    if not old or not now:
-        yield hunk
-        return
-    for part in differences(old, now):
-        yield part._replace(
-            base_start=hunk.base_start - 1 + part.base_start,
-            new_start=hunk.new_start - 1 + part.new_start,
-        )
+    first = _alike(old, now)
+    last = _alike(old[first:][::-1], now[first:][::-1])
+    starts = hunk.base_start, hunk.new_start
+    parts = []
+    for start, lines in zip(starts, (old, now), strict=True):
+        count = len(lines) - first - last
+        # Without lines, a start is the line before.
+        parts += [start + first - (bool(lines) and not count), count]
+    return Hunk(*parts)
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _moved(

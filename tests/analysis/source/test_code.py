@@ -84,8 +84,10 @@ MOVES = [
     ("lock()\na()\nb()", "a()\nb()\nlock()", [Hunk(1, 1, 3, 1)]),
     # What returns earlier or later decides which other lines run.
     ("return\na()\nb()", "a()\nb()\nreturn", [Hunk(1, 1, 0, 0), Hunk(3, 0, 3, 1)]),
-    # Lines that differ in nothing but space are none of a hunk.
-    ("{\n\ta()\n\tb()\n}\nd()", "a()\nc()\nd()", [Hunk(1, 1, 0, 0), Hunk(3, 2, 2, 1)]),
+    # First and last lines that differ in nothing but space are none of a hunk.
+    ("a()\nb()", "\ta()\n\tc()", [Hunk(2, 1, 2, 1)]),
+    ("a()\nb()", "c()\n\ta()\n\tb()", [Hunk(0, 0, 1, 1)]),
+    ("c()\na()\nb()", "\ta()\n\tb()", [Hunk(1, 1, 0, 0)]),
     ("x:  1,\ny: a(),", "x: 1,\nyy: a(),", [Hunk(2, 1, 2, 1)]),
 ]
 

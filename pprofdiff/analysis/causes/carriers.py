@@ -625,6 +625,13 @@ class Carriers:
         rows = np.flatnonzero(np.array(self.diff.paired_functions.names) == name)
         return any(map(self._changed_with, rows.tolist()))
 
+    def stays(self, row: int) -> bool:
+        """Return whether a function changed, and both builds declare it."""
+        return any(
+            places.base is not None and places.new is not None
+            for places in (self.changed[i].places for i in self.by_row.get(row, ()))
+        )
+
     def calls_nearby(self, caller: int, row: int) -> bool:
         """Return whether a changed function calls one, directly or through one."""
         return any(

@@ -104,7 +104,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     if others:
         many = len(others) > SEVERAL
         where = f"{count(len(others))} places" if many else listed(others)
-        clauses.append(f"changed elsewhere: {where}")
+        clauses.append(f"code changed elsewhere: {where}")
     named = _first_of_each(carriers, rows)
     source = None
     if named:
@@ -125,11 +125,11 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
 def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
     """Return which functions with samples changed, the first ones by name."""
     if not changed:
-        return f"No function in the {profile} changed"
+        return f"The code of no function in the {profile} changed"
     if len(changed) > SEVERAL:
         first = distinct_names([names[row] for row in changed[:SEVERAL]])
         return (
-            f"{count(len(changed))} functions in the {profile} changed: "
+            f"The code of {count(len(changed))} functions in the {profile} changed: "
             f"{listed([*first, f'{count(len(changed) - SEVERAL)} more'])}"
         )
     who = listed_functions([names[row] for row in changed])

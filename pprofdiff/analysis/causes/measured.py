@@ -71,6 +71,8 @@ from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR, MOST, MUCH, SIMILAR
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
+# Of a function that allocated, and perhaps is not called any more.
+_NOTHING = "allocates nothing now:"
 # Allocation sites to report outside places.
 _SITES = 2
 
@@ -568,7 +570,7 @@ def _verb(site: Site, *, fewer: bool) -> str:
     """Return how what a site allocates changed, as a verb with a colon."""
     space, objects = site.space, site.objects
     if not space[1]:
-        return "no longer allocates:"
+        return _NOTHING
     if not space[0]:
         return "allocates now:"
     if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
@@ -593,7 +595,7 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
     first, verb = site.helpers[0], f"allocates {'less' if fewer else 'more'}:"
     if not all(site.space):
-        verb = "allocates now:" if site.space[1] else "no longer allocates:"
+        verb = "allocates now:" if site.space[1] else _NOTHING
     side = "new" if first.space[1] else "base"
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)

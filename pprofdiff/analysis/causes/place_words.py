@@ -116,7 +116,8 @@ def amount(cpu: CPUComparison, place: Place) -> str:
 def which(cpu: CPUComparison, place: Place) -> str:
     """Return which part of a function's cum a place is, "" for all of it."""
     if place.partial:
-        return "outside the other causes"
+        of = "" if place.whole or place.others else f"{FLAT_WITH_LIBRARY} "
+        return f"{of}outside the other causes"
     if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""
     if place.whole:

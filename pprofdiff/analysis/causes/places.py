@@ -41,7 +41,7 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.readable import short
-from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
+from pprofdiff.model.csr import distinct, first_in_row, last_in_row, row_of_item, sums
 
 Column = NDArray[np.int64]
 
@@ -336,8 +336,8 @@ def with_callers(
     """
     left = list(found)
     for place in found:
-        callers = () if place.base and place.new else _calling(cpu, place)
-        if not callers or place not in left or not program.code[[*callers]].all():
+        callers = _calling(cpu, program, place)
+        if not callers or place not in left:
             continue
         same = [one for one in left if one.row in (*callers, place.row)]
         own = _unclaimed(cpu, callers, [one for one in left if one not in same])
@@ -532,33 +532,37 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
     return others * place.delta(cpu) < 0 and abs(others) >= MOST * abs(place.delta(cpu))
 
 
-def _calling(cpu: CPUComparison, place: Place) -> tuple[int, ...]:
+def _calling(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...]:
     """Return the few functions that call a place that one side has, most calls first.
 
-    Of callers that this side alone has as well, their callers. Returns none unless
-    `NAMED` callers have nearly all of its samples.
+    They are of the program's code; of callers that this side alone has as well, their
+    callers. Returns none unless `NAMED` callers have nearly all of its samples.
     """
+    if place.base and place.new:
+        return ()
     other = cpu.cum[0 if place.new else 1]
     rows: tuple[int, ...] = (place.row,)
     seen = set[int]()
     while rows and seen.isdisjoint(rows) and not any(other[row] for row in rows):
         seen.update(rows)
-        rows = _callers_of(cpu, place, rows)
+        rows = _callers_of(cpu, program, place, rows)
     return rows if seen.isdisjoint(rows) else ()
 
 
 def _callers_of(
-    cpu: CPUComparison, place: Place, called: Sequence[int]
+    cpu: CPUComparison, program: Program, place: Place, called: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the few functions that call some others on the stacks of a place."""
+    """Return the program's few functions that call others on the stacks of a place."""
     side = 1 if place.new else 0
     size, chosen = len(cpu.names), place.claim.sides[side]
     mask, calls = cpu.only(*called), np.zeros(size, np.int64)
     for samples, functions, offsets in cpu.stacks_with(side, mask, chosen):
         at = last_in_row(mask[functions], offsets)
-        inner = (at >= 0) & (at + 1 < offsets[1:])
-        values = cpu.diff.values[side][samples[inner]]
-        calls += sums(functions[at[inner] + 1], values, size)
+        above = np.arange(len(functions)) > at[row_of_item(offsets)]
+        caller = first_in_row(program.code[functions] & above, offsets)
+        met = (at >= 0) & (caller >= 0)
+        values = cpu.diff.values[side][samples[met]]
+        calls += sums(functions[caller[met]], values, size)
     whole = NEARLY_ALL * max(place.base, place.new)
     order = np.argsort(-calls, kind="stable")[:NAMED]
     reached = np.cumsum(calls[order]) >= whole

@@ -36,7 +36,11 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import GOOD_PART, MINOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
+from pprofdiff.analysis.source.model import (
+    ChangedLines,
+    RelatedLines,
+    SourceOfFinding,
+)
 from pprofdiff.model.csr import sums
 from pprofdiff.model.source import Sources
 
@@ -315,6 +319,8 @@ def _of_functions(
         model = carriers.diff.model
         if model is None and not carriers.diff.has_every_object:
             continue
+        if allocates and (related := _no_longer_called(all_carriers, carriers, rows)):
+            return SourceOfFinding(related=related, diff=number)
         lines: list[_Line] = []
         for row in rows:
             lines += _of_function(finding, carriers, model and model.counting, row)
@@ -327,6 +333,28 @@ def _of_functions(
         others = _of_callers(finding, counted) or others
     # What a function allocates itself does not depend on what it calls.
     return _with_related(all_carriers, others, callees=not allocates)
+
+
+def _no_longer_called(
+    all_carriers: Sequence[Carriers], carriers: Carriers, rows: Sequence[int]
+) -> tuple[RelatedLines, ...]:
+    """Return the changed lines that called functions, if new has no sample of these.
+
+    Their own changes did not run, as far as profiles of both builds show. Empty if new
+    does not declare one, or nothing changed nearby that called them.
+    """
+    names = carriers.diff.paired_functions.names
+    for row in rows:
+        if not carriers.stays(row):
+            return ()
+        for other in all_carriers:
+            functions = other.diff.paired_functions
+            if any(
+                functions.raw("cum")[1][at] for at in _named(other.diff, [names[row]])
+            ):
+                return ()
+    found = carriers.on_stacks(rows)
+    return tuple(one for one in found if one.calls and not one.far)
 
 
 def _allocates(finding: Finding) -> bool:

@@ -26,6 +26,7 @@ from pprofdiff.units import Scale
 # Findings with a paragraph; the rest, and any of severity info, only have a title.
 _SHOWN = 5
 # Comes before the others: it says how to read them.
+_UNTIMED = "How much of the change in time these allocations explain is not known."
 _FIRST = "not-comparable"
 
 
@@ -82,6 +83,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         seen = alone.explains if alone is not None and printed else None
         if text := _together(findings.explained, added, who, seen, without):
             rest.append(Sentence(text))
+    elif _only_counts(report, shown):
+        rest.append(Sentence(_UNTIMED))
     return Why(
         warnings=tuple(
             Sentence(f"{finding.title}. {finding.advice}", "warning")
@@ -90,6 +93,17 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         ),
         reasons=tuple(_reasons(report, shown, cpu)),
         rest=tuple(rest),
+    )
+
+
+def _only_counts(report: ReportModel, shown: Sequence[Finding]) -> bool:
+    """Return whether benchmarks changed and all causes are allocations without CPU."""
+    causes = [one for one in shown if one.severity != "info"]
+    changed = report.outcome.moved or report.outcome.verdict in ("slower", "faster")
+    return (
+        report.comparison.measured
+        and bool(causes and changed)
+        and all(one.site is not None and "CPU" not in one.text for one in causes)
     )
 
 

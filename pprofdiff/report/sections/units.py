@@ -53,7 +53,8 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     left = [unit for unit in units if not unit.moved]
     if left:
         same = all(unit.verdict == "same" for unit in left)
-        what = "unchanged" if same else "within noise"
+        noun = COSTS[left[0].figure].noun
+        what = "unchanged" if same else f"within noise in {noun}"
         title += f"; {_others(len(left))} {what}"
     return title
 

@@ -143,20 +143,20 @@ def elsewhere(file):
         ),
         (
             {"README": "what it does"},
-            "No function in the CPU profile changed",
+            "The code of no function in the CPU profile changed",
         ),
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "No function in the CPU profile changed; changed elsewhere: x.go",
+            "The code of no function in the CPU profile changed; code changed elsewhere: x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; changed elsewhere: x.go",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; code changed elsewhere: x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "No function in the CPU profile changed; changed elsewhere: f.go:3",
+            "The code of no function in the CPU profile changed; code changed elsewhere: f.go:3",
         ),
         (
             CHANGED | TESTS,
@@ -170,7 +170,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; changed elsewhere: outer.go:9",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; code changed elsewhere: outer.go:9",
         ),
     ],
 )
@@ -189,11 +189,11 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     [
         (
             {"m.F", "m.Far"},
-            "m.Far is the only function in the CPU profiles of Get and Put whose code changed; changed elsewhere: outer.go:5",
+            "m.Far is the only function in the CPU profiles of Get and Put whose code changed; code changed elsewhere: outer.go:5",
         ),
         (
             {"m.F"},
-            "No function in the CPU profiles of Get and Put changed; changed elsewhere: far.go:4 and outer.go:5",
+            "The code of no function in the CPU profiles of Get and Put changed; code changed elsewhere: far.go:4 and outer.go:5",
         ),
     ],
 )
@@ -790,7 +790,7 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     sources = sources_of(f"{base}..{new}", str(repo.folder), "")
     report = report_of(comparison, sources=sources)
     assert report.outcome.needs == ""
-    said = "No function in the CPU profile changed; changed elsewhere: g.go"
+    said = "The code of no function in the CPU profile changed; code changed elsewhere: g.go"
     assert said in text(report)
 
 

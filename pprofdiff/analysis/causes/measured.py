@@ -36,6 +36,7 @@ from pprofdiff.analysis.causes.places import (
     owned_by,
     places,
     takes_another_path,
+    unclaimed,
     with_callees,
     with_callers,
 )
@@ -214,9 +215,10 @@ def _add_places(
     """
     claimed, word = cpu.of(()), None
     found = _places(view, cpu, program)
-    for place in with_callers(cpu, program, found, total_known=view.moved):
-        if moved_to_instances(cpu, place):
-            continue
+    found = with_callers(cpu, program, found, total_known=view.moved)
+    found = [one for one in found if not moved_to_instances(cpu, one)]
+    said = [_of_place(view, cpu, one, 1).severity != "info" for one in found]
+    for place in unclaimed(cpu, found, said):
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))

@@ -234,6 +234,31 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     return kept
 
 
+def unclaimed(
+    cpu: CPUComparison, found: Sequence[Place], said: Sequence[bool]
+) -> list[Place]:
+    """Return places; those outside others with the samples of places that are not said.
+
+    They have them if they change significantly, and the same way, with these.
+    """
+    left = list(found)
+    for i, place in enumerate(found):
+        if not (said[i] and place.partial and place.whole) or place.others:
+            continue
+        claim = whole_of(cpu, place.row).claim
+        every = cpu.sums(claim)
+        for other, known in zip(left, said, strict=True):
+            if known and other is not place:
+                claim = claim.without(other.claim)
+        base, new = cpu.sums(claim)
+        change = cpu.change(claim)
+        if change.significant and change.delta * place.delta(cpu) > 0:
+            left[i] = place._replace(
+                claim=claim, base=base, new=new, partial=(base, new) != every
+            )
+    return left
+
+
 def holds_all(cpu: CPUComparison) -> NDArray[np.bool_]:
     """Return a mask of the functions that nearly all samples of both sides have."""
     found = np.ones(len(cpu.names), np.bool_)

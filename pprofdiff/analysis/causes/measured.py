@@ -469,7 +469,8 @@ def _of_site(
     elif not site.gone:
         text = f"{text} {resized(view.totals, site)}".strip()
     if number == len(sites):
-        text = f"{text} {taken_back(view.totals, sites)}".strip()
+        every = () if view.sites is None else view.sites.all
+        text = f"{text} {taken_back(view.totals, sites, every)}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and _is_flat(view.sites, site):
         amount += f" {FLAT_WITH_LIBRARY}"

@@ -662,13 +662,22 @@ def share_of_change(
     return f"That is {', '.join(clauses)}{averaged}."
 
 
-def taken_back(totals: Allocated | None, sites: Sequence[Site]) -> str:
-    """Return how much others take back, if sites change by more than all, or ""."""
+def taken_back(
+    totals: Allocated | None, sites: Sequence[Site], every: Sequence[Site]
+) -> str:
+    """Return how much others take back, if sites change by more than all, or "".
+
+    The others of `every` site must show it as well: benchmarks' counts may vary.
+    """
     if totals is None or totals.space is None or not all(one.agrees for one in sites):
         return ""
     whole = totals.space[1] - totals.space[0]
-    rest = whole - sum(one.space[1] - one.space[0] for one in sites)
+    named = sum(one.space[1] - one.space[0] for one in sites)
+    rest = whole - named
     if rest * whole >= -MINOR * whole * whole or abs(rest) <= _CUT_OFF:
+        return ""
+    sampled = sum(one.space[1] - one.space[0] for one in every) - named
+    if sampled * rest < MOST * rest * rest:
         return ""
     way = "less" if rest < 0 else "more"
     return f"Other functions allocate {amount(abs(rest), 'B')}/op {way}."

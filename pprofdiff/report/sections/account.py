@@ -57,7 +57,7 @@ def of_single_benchmarks(report: ReportModel) -> bool:
 
 
 def outside_notes(account: Account) -> Iterator[str]:
-    """Yield what the account leaves out, and how its total relates to medians."""
+    """Yield what the account leaves out, and how its total relates to the outcome."""
     if any(part.paths for part in account.parts):
         yield "A wait for another goroutine counts as what that one did meanwhile."
     if account.gaps:
@@ -65,8 +65,10 @@ def outside_notes(account: Account) -> Iterator[str]:
     if account.medians is not None:
         scale = account_scale(account)
         base, new = (scale.number(value) for value in account.medians)
+        # Medians of benchmarks, geometric means of turns.
         yield (
-            f"Parts add up to the mean; the medians are {base} → {new} {scale.unit}."
+            "Parts add up to the mean; outliers count less in the outcome: "
+            f"{base} → {new} {scale.unit}."
         )
 
 

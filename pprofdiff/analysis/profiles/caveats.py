@@ -15,6 +15,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_counted,
     is_cpu,
     is_of_go,
+    is_of_trace,
     kind_name,
     primary_column,
 )
@@ -62,6 +63,7 @@ def comparability(
         *_lengths(base, new, normalization),
         *_unequal_totals(base, new, normalization),
         *_since_start(new, work, normalization),
+        *_wakers(new),
     )
 
 
@@ -227,6 +229,16 @@ def _may_be_before(side: ProfileSide, release: str) -> bool:
     return before and is_of_go(side.profile)
 
 
+def _wakers(new: ProfileSide) -> Iterator[Caveat]:
+    """Yield whose stacks those of runnable goroutines are (cmd/trace/pprof.go)."""
+    if kind_name(new.profile) == "sched":
+        yield Caveat(
+            "wakers",
+            "sched is time runnable; its stacks show where goroutines were preempted, "
+            "started or woken by others",
+        )
+
+
 def _since_start(
     new: ProfileSide, work: Work | None, normalization: Normalization
 ) -> Iterator[Caveat]:
@@ -242,7 +254,8 @@ def _since_start(
             "samples per op are comparable only if both sides were sampled at one rate",
         )
         return
-    counts = f"{kind_name(new.profile)} covers the whole process lifetime"
+    covered = "trace" if is_of_trace(new.profile) else "process lifetime"
+    counts = f"{kind_name(new.profile)} covers the whole {covered}"
     if work.per_second(work.seconds) is None:
         text = f"{counts}: values per op are right only if --work does too"
     else:

@@ -11,7 +11,7 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.judge.run_spread import Pairs
 from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
+from pprofdiff.analysis.profiles.kinds import UNKNOWN_WAITS, is_heap, kind_name
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import Work
@@ -22,7 +22,7 @@ from pprofdiff.model.side import Capture, Side
 # Report order: what readers look for first.
 _ORDER = (
     "cpu", "wall", "samples", "weight", "allocs", "heap", "block", "mutex",
-    "goroutineleak", "goroutine",
+    "sync", "sched", "net", "syscall", "goroutineleak", "goroutine",
 )  # fmt: skip
 
 _Profiles = tuple[Capture[Profile], ...]
@@ -106,10 +106,16 @@ def caveats(
 
 
 def _pairs(base: _Profiles, new: _Profiles) -> list[tuple[_Profiles, _Profiles]]:
-    """Return (base, new) captures of the same kind, in report order."""
+    """Return (base, new) captures of the same kind, in report order.
+
+    Waits of unknown kind are a pair with the only others that are left.
+    """
     if len(base) == len(new) == 1:
         return [(base, new)]
     old, current = _by_name(base), _by_name(new)
+    left, right = [*(old.keys() - current)], [*(current.keys() - old)]
+    if len(left) == len(right) == 1 and UNKNOWN_WAITS in (*left, *right):
+        old[right[0]] = old.pop(left[0])
     names = sorted({*old} & {*current}, key=place_in_report)
     return [(old[name], current[name]) for name in names]
 

@@ -38,6 +38,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_heap,
     is_of_go,
     is_of_goroutines,
+    is_of_trace,
     is_state,
     is_time_of,
     is_wall,
@@ -425,6 +426,9 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     )
     counts = counts_of(new.profile, compared)
     of_type = None if work is None else work.of(compared.type)
+    if of_type is not None and is_of_trace(new.profile):
+        # It covers the trace, not the time since process start.
+        of_type = of_type._replace(ages=(None, None))
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
         # Otherwise values are sampled, and may exceed what benchmarks count.

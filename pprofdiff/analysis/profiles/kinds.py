@@ -21,7 +21,21 @@ _WORD = re.compile("[a-z]+")
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 WEIGHT: Final = "weight"
 """The sample type of folded stacks whose counts have another, unknown unit."""
+UNKNOWN_WAITS: Final = "delay"
+"""The name of a trace's delays whose stacks do not show what is waited for."""
 _STATES = ("running", "runnable", "blocked", "syscall")
+_BLOCKED = re.compile(
+    r"runtime\.(chan|selectgo|block|gc|sema|stopTheWorld|trace)|(internal/)?sync\."
+    r"|internal/poll\.\(\*(fdMutex\)|FD\)\.Close)"
+)
+_POLLED = re.compile(r"internal/poll\.\(\*(FD|pollDesc)\)\.(?!Close)")
+_CALLED = re.compile(r"(.*/)?(syscall|sys/unix|syscall/unix)\.")
+# Preempted, or waking another goroutine: no wait begins there.
+_RUNNABLE = re.compile(
+    r"runtime\.(asyncPreempt|[Gg]osched|goyield|closechan|selectnb|bgsweep)"
+    r"|.*nlock|.*_Semrelease|sync\.\(\*(WaitGroup\)\.(Add|Done)"
+    r"|Cond\)\.(Signal|Broadcast))"
+)
 
 
 def is_cpu(profile: Profile) -> bool:
@@ -161,9 +175,10 @@ def kind_name(profile: Profile) -> str:
 
     It follows from the sample types (runtime/pprof). Block and mutex profiles have the
     same types: stacks of a block profile end where goroutines wait, stacks of a mutex
-    profile where a lock is released (runtime/mprof.go). A profile that Go has no name
-    for is ``wall``, ``samples`` or ``weight`` (`is_counted`), or named after its last
-    sample type; ``empty`` if it has none.
+    profile where a lock is released (runtime/mprof.go). What ``go tool trace -pprof``
+    writes has them too, and is ``sched``, ``sync``, ``net`` or ``syscall``. A profile
+    that Go has no name for is ``wall``, ``samples`` or ``weight`` (`is_counted`), or
+    named after its last sample type; ``empty`` if it has none.
     """
     if is_cpu(profile):
         return "cpu"
@@ -175,18 +190,46 @@ def kind_name(profile: Profile) -> str:
         return "allocs" if profile.default_sample_type == "alloc_space" else "heap"
     types = [t.type for t in profile.sample_types]
     if "contentions" in types:
-        return "mutex" if _unlocks(profile) else "block"
+        return _of_waits(profile)
     return clipped(types[-1]) if types else "empty"
 
 
-def _unlocks(profile: Profile) -> bool:
-    """Return whether most of the first stacks end in an unlock."""
-    starts = profile.stack_offsets[:-1]
-    filled = starts[np.diff(profile.stack_offsets) > 0][:_LEADING]
-    if not len(filled):
-        return False
-    first_lines = profile.locations.line_offsets[:-1][profile.stack_locations[filled]]
+def is_of_trace(profile: Profile) -> bool:
+    """Return whether samples are delays of a Go execution trace, as exported."""
+    period = profile.period_type
+    return period is not None and period.type == "trace"
+
+
+def _of_waits(profile: Profile) -> str:
+    """Return the name of a profile of contentions, by where its first stacks end.
+
+    A trace's runnable goroutines have the stack in which they were preempted, started
+    or woken, or none; blocked ones always have one, which ends where they block
+    (cmd/trace/pprof.go). `UNKNOWN_WAITS` if the stacks show neither.
+    """
+    leaves = _leaves(profile)
+    if not is_of_trace(profile):
+        unlocking = sum("nlock" in leaf for leaf in leaves)
+        return "mutex" if unlocking * 2 > sum(map(bool, leaves)) else "block"
+    if any(map(_RUNNABLE.match, leaves)):
+        return "sched"
+    if not leaves or not all(leaves):
+        return UNKNOWN_WAITS
+    if all(map(_BLOCKED.match, leaves)):
+        return "sync"
+    if all(map(_POLLED.match, leaves)):
+        return "net"
+    return "syscall" if any(map(_CALLED.match, leaves)) else UNKNOWN_WAITS
+
+
+def _leaves(profile: Profile) -> list[str]:
+    """Return the names of the functions in which the first stacks end, "" for none."""
+    starts = profile.stack_offsets[:-1][:_LEADING]
+    filled = np.diff(profile.stack_offsets)[:_LEADING] > 0
+    if not filled.any():
+        return [""] * len(starts)
+    first = profile.stack_locations[np.where(filled, starts, 0)]
+    lines = profile.locations.line_offsets[:-1][first]
+    functions = np.where(filled, profile.locations.line_function[lines], -1).tolist()
     names = profile.function_names()
-    leaves = profile.locations.line_function[first_lines].tolist()
-    unlocking = sum(f >= 0 and "nlock" in names[f] for f in leaves)
-    return bool(unlocking * 2 > len(leaves))
+    return [names[function] if function >= 0 else "" for function in functions]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections import defaultdict
 
 import pytest
+from msgspec.structs import replace
 
-from pprofdiff.analysis.traces.profiles import EXPORTS, export
+from pprofdiff.analysis.profiles.kinds import UNKNOWN_WAITS, kind_name
+from pprofdiff.analysis.traces.profiles import DELAYS, EXPORTS, export
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
+from pprofdiff.model.profiles.profile import ValueType
+from tests.analysis import building
 from tests.examples import daily
 from tests.traces import oracle
 
@@ -128,6 +133,49 @@ def test_an_export_can_be_written_and_read_again(kind):
     ours = export(read(CAPTURES[0])[0], kind)
     again = pprof.decode(encode(ours))
     assert said(again) == said(ours)
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_an_export_is_known_by_its_stacks(name):
+    trace, _ = read(name)
+    for kind in EXPORTS:
+        profile = export(trace, kind)
+        assert kind_name(profile) == (kind if len(profile) else UNKNOWN_WAITS)
+
+
+def test_exports_of_one_trace_are_not_added_up(tmp_path, cli):
+    for word, name in zip(("base", "new"), CAPTURES[:2], strict=True):
+        (tmp_path / word).mkdir()
+        for kind in ("sched", "sync"):
+            data = encode(export(read(name)[0], kind))
+            (tmp_path / word / f"{kind[1:]}.pb").write_bytes(data)
+    out = cli(tmp_path / "base", tmp_path / "new", "--work", "1000:1000").out
+    assert "sync (delay), in " in out
+    assert re.search(r" sched  [+−]", out)
+    assert "added up" not in out
+    assert "process lifetime" not in out
+    # A trace's own span is unknown: a rate gives no operations.
+    assert "µs/op" not in cli(tmp_path / "base", tmp_path / "new", "--rps", "9:9").out
+
+
+def test_runnable_goroutines_wait_for_no_lock(tmp_path, cli):
+    """The same stacks, as of a mutex's waiters and as of who unlocks it."""
+    lock = "sync.(*Mutex).Lock", "main.(*Cache).Get", "main.worker"
+    unlock = "sync.(*Mutex).Unlock", *lock[1:]
+    types = tuple(DELAYS)
+    for name, leaf in (("sync", lock), ("sched", unlock)):
+        for word, seconds in (("base", 1), ("new", 9)):
+            rows = [
+                (list(leaf), (seconds, seconds * 10**9)),
+                (["runtime.chanrecv1"], (1, 1)),
+            ]
+            made = building.profile(rows, types=types, duration_ns=None)
+            made = replace(made, period_type=ValueType("trace", "count"), period=1)
+            (tmp_path / f"{word}-{name}.pb").write_bytes(encode(made))
+        sides = [tmp_path / f"{word}-{name}.pb" for word in ("base", "new")]
+        out = cli(*sides, "--work", "1000:1000").out
+        assert f"{name} (delay), in ms/op" in out
+        assert ("Goroutines wait 9.00× as long for locks" in out) == (name == "sync")
 
 
 def test_other_kinds_are_refused():

@@ -112,8 +112,9 @@ def _codes(
 def contention(case: Case) -> Iterator[Finding]:
     """Yield a finding where goroutines wait longer or shorter for locks.
 
-    By mutex profiles, else by block profiles. Traces with a finding on locks take
-    precedence: they show how much of the goroutines' time it is.
+    By mutex profiles, else by block profiles, else by those exported from a trace.
+    Traces with a finding on locks take precedence: they show how much of the
+    goroutines' time it is.
     """
     diff = _profile(case)
     if diff is None or _in_trace(case):
@@ -205,9 +206,12 @@ def _crowd(
 ) -> tuple[float, float] | None:
     """Return how many goroutines wait for locks at a time, on average, by side.
 
-    None where it is fewer than one on both sides, or the time span is unknown. Such a
-    queue forms at a lock whatever the load and the machine's speed.
+    None where it is fewer than one on both sides, or the time span is unknown, as of
+    what ``go tool trace`` writes. Such a queue forms at a lock whatever the load and
+    the machine's speed.
     """
+    if diff.name == "sync":
+        return None
     seconds = _seconds(case, diff) or _as_long(case)
     if seconds is None:
         return None
@@ -297,13 +301,19 @@ def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
 
 
 def _profile(case: Case) -> ProfileDiff | None:
-    """Return the mutex profiles, else the block profiles, which have readers' waits."""
+    """Return the mutex profiles, else the block profiles, which have readers' waits.
+
+    What is exported from a trace counts per op only: how long it took is unknown.
+    """
     delays = {
         diff.name: diff
         for diff in case.comparison.profiles
         if diff.sample_type.type == "delay"
     }
     mutex, block = delays.get("mutex"), delays.get("block")
+    sync = delays.get("sync")
+    if block is None and sync is not None and sync.normalization.mode == "per_work":
+        block = sync
     return block if mutex is None or (block and _misses_readers(mutex)) else mutex
 
 

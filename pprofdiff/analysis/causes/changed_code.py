@@ -169,14 +169,22 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
     """Return whether a share may have changed because another function's did.
 
     A function that changed as much the other way makes room for it, or takes it; none
-    falls to nothing, or rises from it, by that.
+    falls to nothing, or rises from it, by that. So does one with all that it calls,
+    unless the place runs other code.
     """
     delta, totals = place.delta(cpu), cpu.diff.totals
     shares = [place.base / totals[0], place.new / totals[1]]
     if min(shares) < LITTLE * max(shares):
         return False
-    others = cpu.diff.normalization.delta(*merged(cpu.diff.ledger.every("owner").runs))
-    return float((others * -np.sign(delta)).max()) >= COVERS * abs(delta)
+    by, way = cpu.diff.normalization, -np.sign(delta)
+    others = [by.delta(*merged(cpu.diff.ledger.every("owner").runs))]
+    if not (place.gone or place.added):
+        apart = cpu.diff.paired_functions.own.copy()
+        for side in (0, 1):
+            apart &= cpu.cum_of(side, place.claim) == 0
+        others.append(by.delta(*cpu.cum)[apart])
+    most = max(float((one * way).max(initial=0.0)) for one in others)
+    return most >= COVERS * abs(delta)
 
 
 def share_that_rose(cpu: CPUComparison) -> Place | None:
@@ -185,8 +193,9 @@ def share_that_rose(cpu: CPUComparison) -> Place | None:
     It may cost more, or all others less. In CPU time of Go, whose GC may cost less, it
     has to be many times the share.
     """
-    program, (base, new) = Program(cpu), cpu.cum
-    rises = cpu.diff.normalization.delta(base, new) > 0
+    program = Program(cpu)
+    # A helper that others call as well has not risen with one of its callers.
+    rises = cpu.diff.normalization.delta(*cpu.cum) >= MAJOR * cpu.whole
     for place in (
         owner_of_most(cpu, program, cpu.all),
         deepest(cpu, program.among(program.own & rises), cpu.all),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
@@ -15,12 +16,18 @@ from pprofdiff.analysis.causes.places import Place, below, owners, taken_back
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MOST, MUCH
+from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, short
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import first_in_row, grouped
+from pprofdiff.model.csr import (
+    first_in_row,
+    grouped,
+    last_in_row,
+    row_of_item,
+    sums,
+)
 from pprofdiff.units import Scale
 
 # The part of a place's change that gets a clause, and the number of clauses.
@@ -34,7 +41,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     resources = _by_resource(cpu, place)
     mechanism = _mechanism(cpu, place, dict(resources))
     found = [
-        _calls_library(cpu, place),
+        _calls_library(cpu, place) or _calls_helper(cpu, place),
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism),
@@ -60,6 +67,8 @@ def title(cpu: CPUComparison, place: Place) -> str:
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     left = place.whole and all(cpu.cum_at(place.row))
     if left and not (place.base and place.new):
+        if cpu.in_shares:
+            return f"{whose} {cpu.moves(place.delta(cpu))}: {size}"
         return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
     if not place.new:
         return f"{whose} no longer {takes} {noun}: {size}"
@@ -165,6 +174,40 @@ def _calls_library(cpu: CPUComparison, place: Place) -> str:
     if not most or by_owner[most] <= MOST * by_owner.sum():
         return ""
     return f"{called(cpu.names[most - 1])} {'calls' if place.new else 'called'} it"
+
+
+def _calls_helper(cpu: CPUComparison, place: Place) -> str:
+    """Return which of several callers has the change of a function, as a sentence.
+
+    Go's reports name call sites instead.
+    """
+    if cpu.of_go or place.others or cpu.loses_callers:
+        return ""
+    base, new = (_by_caller(cpu, place, side) for side in (0, 1))
+    change = place.delta(cpu) * cpu.diff.normalization.delta(base, new)
+    best = int(np.argmax(change))
+    if change[best] < NEARLY_ALL * place.delta(cpu) ** 2:
+        return ""
+    amounts, caller = (int(base[best]), int(new[best])), called(cpu.names[best])
+    if amounts != (place.base, place.new):
+        return f"Most of the change is in calls from {caller}: {cpu.words(*amounts)}"
+    on_path = place.whole and amounts != cpu.cum_at(place.row)
+    return f"{caller} {'calls' if place.new else 'called'} it there" if on_path else ""
+
+
+def _by_caller(cpu: CPUComparison, place: Place, side: int) -> NDArray[np.int64]:
+    """Return a place's raw value by the program's function that calls it, by row."""
+    own, size = cpu.diff.paired_functions.own.copy(), len(cpu.names)
+    own[place.row] = False
+    total = np.zeros(size, np.int64)
+    row, claimed = cpu.only(place.row), place.claim.sides[side]
+    for samples, ids, offsets in cpu.stacks_with(side, row, claimed):
+        outer = last_in_row(row[ids], offsets)
+        above = np.arange(len(ids)) > outer[row_of_item(offsets)]
+        first = first_in_row(own[ids] & above, offsets)
+        met = first >= 0
+        total += sums(ids[first[met]], cpu.diff.values[side][samples[met]], size)
+    return total
 
 
 def _absorbed(cpu: CPUComparison, place: Place) -> str:

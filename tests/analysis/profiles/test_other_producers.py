@@ -521,6 +521,58 @@ def test_bytes_and_ticks_of_folded_stacks_are_no_samples(cli, tmp_path):
     assert cli(few, jemalloc[0]).status == 0
 
 
+def folded(path, **stacks):
+    """Write folded stacks below main, by keyword with `__` for `;`; return the path."""
+    lines = (f"main;{name.replace('__', ';')} {n}\n" for name, n in stacks.items())
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("work", [(), ("--work", "1:1")])
+@pytest.mark.parametrize(
+    ("calls", "others"),
+    [
+        # One helper that all call, or one of each.
+        (("add__get",), {"load__get": 4000}),
+        (("add__get",), {"load__get": 2500, "list__get": 1500}),
+        (("add__one",), {"load__two": 4000}),
+        # What grew calls several functions, each of which grew.
+        (("add__a", "add__b", "add__c"), {"load__d": 4000}),
+    ],
+)
+def test_shares_that_fall_are_no_cause_where_another_grew(
+    cli, tmp_path, calls, others, work
+):
+    base, new = (
+        folded(tmp_path / name, **dict.fromkeys(calls, n // len(calls)), **others)
+        for name, n in (("base", 2000), ("new", 16_000))
+    )
+    out = cli(*work, base, new).out
+    causes = re.findall(r"^\d\. .*", out, re.MULTILINE)
+    assert len(causes) == 1
+    assert re.match(r"1\. (add|get|one) (takes more|uses [38])", causes[0])
+    if causes[0].startswith("1. get"):
+        assert "Most of the change is in calls from add: 2,000 → 16,000" in out
+
+
+def test_a_share_that_falls_by_itself_is_a_cause(cli, tmp_path):
+    rest = {"page__render": 900, "page__escape": 700, "query__scan": 800, "log": 600}
+    base, new = (folded(tmp_path / f"{n}", find=n, **rest) for n in (3000, 300))
+    assert first_cause(cli(base, new).out).startswith("find takes less of the samples")
+
+
+def test_the_caller_of_a_builtin_is_named(cli):
+    """R's `c` grows a vector in `collect`; `fit` calls it as well."""
+    sides = [DATA / f"r/{side}.folded" for side in ("base", "new")]
+    out = cli(*sides).out
+    assert first_cause(out).startswith("c takes more of the samples: 0.00 → 82.14% on")
+    assert "\n   collect calls it there.\n" in out
+    assert "\n   collect called it there.\n" in cli(*sides[::-1]).out
+    out = cli("--work", "60:60", *sides).out
+    assert first_cause(out).startswith("c uses more samples: ")
+    assert "is in calls from collect: 0.000 → 3.067 samples/op." in out
+
+
 def test_addresses_of_chunks_are_no_functions(cli):
     """LuaJIT's jit.p: in new, `render` joins strings in a loop."""
     out = cli(DATA / "lua/base.folded", DATA / "lua/new.folded").out

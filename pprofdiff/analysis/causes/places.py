@@ -386,7 +386,9 @@ def with_callers(
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
-    return _with_inlining_caller(cpu, _with_contrary_callees(cpu, program, left))
+    left = _with_contrary_callees(cpu, program, left)
+    left = _with_inlining_caller(cpu, left)
+    return _with_callees_of_one_side(cpu, program, left)
 
 
 def _with_contrary_callees(
@@ -418,6 +420,31 @@ def _with_contrary_callees(
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if all(
             holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
+            for one in inside
+        ):
+            left[left.index(place)] = with_callees(cpu, program, whole)
+            left = [one for one in left if one not in inside]
+    return left
+
+
+def _with_callees_of_one_side(
+    cpu: CPUComparison, program: Program, found: Sequence[Place]
+) -> list[Place]:
+    """Return places; a function with those that only it calls, and on one side only.
+
+    They are how it does its work there, if both changed the same way.
+    """
+    left = list(found)
+    for place in found:
+        if place not in left or place.others or not (place.base and place.new):
+            continue
+        whole, change = whole_of(cpu, place.row), place.delta(cpu)
+        others = [one for one in left if one.row != place.row]
+        inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
+        if inside and all(
+            not all(cpu.cum_at(one.row))
+            and holds(cpu, whole.claim, whole_of(cpu, one.row))
+            and one.delta(cpu) * change > 0
             for one in inside
         ):
             left[left.index(place)] = with_callees(cpu, program, whole)

@@ -148,7 +148,7 @@ def first_cause(out):
             "php/base.folded",
             "php/new.folded",
             "19724:13268",
-            "Router::longer now takes",
+            "Router::match uses 4.52×",
         ),
         # Cart.total, for the most part inlined, copies its lines by way of JSON.
         (
@@ -559,6 +559,25 @@ def test_a_share_that_falls_by_itself_is_a_cause(cli, tmp_path):
     rest = {"page__render": 900, "page__escape": 700, "query__scan": 800, "log": 600}
     base, new = (folded(tmp_path / f"{n}", find=n, **rest) for n in (3000, 300))
     assert first_cause(cli(base, new).out).startswith("find takes less of the samples")
+
+
+def test_a_function_and_what_only_it_calls_now_are_one_cause(cli, tmp_path):
+    """As Perl's `lookup`, which searches a list by way of a helper."""
+    base = folded(tmp_path / "base", op__lookup=40, op__render=4000)
+    new = folded(
+        tmp_path / "new", op__lookup=2600, op__lookup__same=600, op__render=4000
+    )
+    why = cli("--work", "3000:3000", base, new).out.partition("\nWhy\n")[2]
+    assert why.startswith("1. lookup uses 80.0× the samples: ")
+    assert "\n   In it: same 0.000 → 0.200 samples/op.\n" in why
+    assert "\n2. " not in why
+    # What others call as well is no part of it, nor what goes the other way.
+    for stack, causes in (("op__same", 2), ("op__lookup__hash", 1)):
+        old = folded(
+            tmp_path / "old", **{"op__lookup": 40, "op__render": 4000, stack: 1000}
+        )
+        out = cli("--work", "3000:3000", old, new).out
+        assert len(re.findall(r"^\d\. ", out, re.MULTILINE)) == causes
 
 
 def test_the_caller_of_a_builtin_is_named(cli):

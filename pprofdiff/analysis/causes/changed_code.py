@@ -13,11 +13,14 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
+    callers_of,
     deepest,
     holds,
     is_benchmark,
     moved_to_instances,
+    owned_by,
     owner_of_most,
+    owners,
     places,
     takes_another_path,
     whole_of,
@@ -27,7 +30,7 @@ from pprofdiff.analysis.causes.places import (
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST
+from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST, MUCH
 
 # A share matters if it changed by this factor: that all other code fell to less than a
 # third is unlikely.
@@ -138,7 +141,9 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
             one.row != place.row and holds(cpu, one.claim, change) for one in both
         )
         large = abs(change.delta(cpu)) >= MAJOR * cpu.whole
-        if large and not inside and not _may_be_displaced(cpu, change):
+        if not large or inside or _may_be_displaced(cpu, change):
+            continue
+        if not _only_moved(cpu, program, change):
             yield change
 
 
@@ -163,6 +168,33 @@ def _alone_or_loud(cpu: CPUComparison, program: Program) -> Iterator[Place]:
                 break
             left = left.without(cpu.under(cpu.only(place.row)))
             yield place
+
+
+def _only_moved(cpu: CPUComparison, program: Program, place: Place) -> bool:
+    """Return whether a function does what its caller or callee did itself before.
+
+    Measured by other functions' code: where a function costs more, the share of its
+    caller falls as theirs do.
+    """
+    rows = callers_of(cpu, program, place, [place.row])
+    if not place.whole:
+        below = cpu.under(cpu.only(place.row)).without(place.claim)
+        inside = cpu.diff.ledger.among(below.sides).every("owner").runs
+        taken = cpu.diff.normalization.delta(*merged(inside)) * place.delta(cpu)
+        rows = (*rows, int(np.argmin(taken)))
+    return any(_took_from(cpu, place, row) for row in rows)
+
+
+def _took_from(cpu: CPUComparison, place: Place, row: int) -> bool:
+    """Return whether a function lost most of what a place gained, or the reverse."""
+    own = owned_by(cpu, [row]).without(place.claim)
+    others = Claim(*(side >= 0 for side in owners(cpu)))
+    rest = cpu.sums(others.without(own).without(place.claim))
+    if (np.array(rest) < np.multiply(MUCH, cpu.diff.totals)).any():
+        return False
+    by_rest = [np.divide(cpu.sums(one), rest) for one in (own, place.claim)]
+    lost, change = (float(new - base) for base, new in by_rest)
+    return lost * change <= -MOST * change * change
 
 
 def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
@@ -208,7 +240,9 @@ def share_that_rose(cpu: CPUComparison) -> Place | None:
             continue
         displaced = delta * cpu.delta(cpu.nameless) < 0
         large = delta >= MAJOR * cpu.whole
-        if large and not displaced and not takes_another_path(cpu, place):
+        if not large or displaced or takes_another_path(cpu, place):
+            continue
+        if not _only_moved(cpu, program, place):
             return place
     return None
 

@@ -12,7 +12,13 @@ from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.parked import line_at
-from pprofdiff.analysis.causes.places import Place, below, owners, taken_back
+from pprofdiff.analysis.causes.places import (
+    Place,
+    below,
+    owned_by,
+    owners,
+    taken_back,
+)
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
@@ -218,6 +224,11 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     if in_caller(cpu, place):
         return "It is inlined there"
     name = called(cpu.names[row])
+    if all(cpu.cum_at(row)):
+        callee = owned_by(cpu, [row])
+        ends = (called(cpu.names[place.row]), name)
+        first, last = ends if cpu.delta(callee) > 0 else ends[::-1]
+        return f"Cost moved from {first} to {last}"
     with_it = cpu.diff.new if cpu.cum_at(row)[1] else cpu.diff.base
     return f"{name} has samples in {with_it.label} only"
 

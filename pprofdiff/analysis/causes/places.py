@@ -414,10 +414,16 @@ def _with_contrary_callees(
         whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
         lost = same_way and not cpu.change(whole.claim).significant
-        if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
-            continue
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
+        if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
+            if len(inside) == 1 and _takes_over(cpu, place, inside[0]):
+                claim = place.claim.plus(inside[0].claim)
+                left[left.index(place)] = _with_own_callers(
+                    cpu, inside[0], claim, (place.row,)
+                )
+                left.remove(inside[0])
+            continue
         if all(
             holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
             for one in inside
@@ -450,6 +456,19 @@ def _with_callees_of_one_side(
             left[left.index(place)] = with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
+
+
+def _takes_over(cpu: CPUComparison, place: Place, callee: Place) -> bool:
+    """Return whether a callee took over most of what a function did itself, or back.
+
+    Which of them has a sample depends on the frames: a tail call leaves none.
+    """
+    own, change = place.delta(cpu), callee.delta(cpu)
+    return (
+        own * change <= -MOST * own * own
+        and not callee.others
+        and holds(cpu, cpu.under(cpu.only(place.row)), whole_of(cpu, callee.row))
+    )
 
 
 def _alone_below(cpu: CPUComparison, program: Program, place: Place) -> Claim:
@@ -587,8 +606,7 @@ def moved_to_instances(cpu: CPUComparison, place: Place) -> bool:
 def _calling(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...]:
     """Return the few functions that call a place that one side has, most calls first.
 
-    They are of the program's code; of callers that this side alone has as well, their
-    callers. Returns none unless `NAMED` callers have nearly all of its samples.
+    Of callers that this side alone has as well, their callers.
     """
     if place.base and place.new:
         return ()
@@ -597,15 +615,19 @@ def _calling(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, .
     seen = set[int]()
     while rows and seen.isdisjoint(rows) and not any(other[row] for row in rows):
         seen.update(rows)
-        rows = _callers_of(cpu, program, place, rows)
+        rows = callers_of(cpu, program, place, rows)
     return rows if seen.isdisjoint(rows) else ()
 
 
-def _callers_of(
+def callers_of(
     cpu: CPUComparison, program: Program, place: Place, called: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the program's few functions that call others on the stacks of a place."""
-    side = 1 if place.new else 0
+    """Return the program's few functions that call others on the stacks of a place.
+
+    Those on the side that has more of it, most calls first. Returns none unless `NAMED`
+    of them have nearly all of its samples there.
+    """
+    side = 1 if place.new >= place.base else 0
     size, chosen = len(cpu.names), place.claim.sides[side]
     mask, calls = cpu.only(*called), np.zeros(size, np.int64)
     for samples, functions, offsets in cpu.stacks_with(side, mask, chosen):

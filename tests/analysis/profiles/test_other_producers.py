@@ -580,6 +580,35 @@ def test_a_function_and_what_only_it_calls_now_are_one_cause(cli, tmp_path):
         assert len(re.findall(r"^\d\. ", out, re.MULTILINE)) == causes
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_cost_that_moved_between_a_function_and_its_callee_is_one_cause(
+    cli, tmp_path, swapped
+):
+    """As of LuaJIT, where `encode` ends in a tail call in one build only."""
+    sort = {"serve__rank": 70, "serve__rank__sort": 740}
+    pair = (
+        folded(tmp_path / "called", **sort, serve=277, serve__encode=5),
+        folded(tmp_path / "ends", **sort, serve=1, serve__encode=196),
+    )[:: -1 if swapped else 1]
+    assert "\nWhy\n" not in cli(*pair).out
+    out = cli("--work", "400000:400000", *pair).out
+    much = "43% more" if swapped else "30% fewer"
+    assert first_cause(out).startswith(f"serve with encode uses {much} samples: ")
+    assert f"moved from {'encode to serve' if swapped else 'serve to encode'}." in out
+    assert "\n2. " not in out
+
+
+def test_a_callee_that_costs_more_did_not_take_it_from_its_caller(cli, tmp_path):
+    """Its caller's share falls, as all others do."""
+    base = folded(tmp_path / "base", serve=500, serve__rank=300, serve__encode=20)
+    new = folded(tmp_path / "new", serve=500, serve__rank=300, serve__encode=400)
+    assert first_cause(cli(base, new).out).startswith(
+        "encode takes more of the samples"
+    )
+    out = cli("--work", "9:9", base, new).out
+    assert first_cause(out).startswith("encode uses 20.0× the samples: ")
+
+
 def test_the_caller_of_a_builtin_is_named(cli):
     """R's `c` grows a vector in `collect`; `fit` calls it as well."""
     sides = [DATA / f"r/{side}.folded" for side in ("base", "new")]

@@ -71,9 +71,14 @@ class Foreign(StrEnum):
         "JSON that +RTS -pj writes"
     )
     CPROFILE = (
-        "profile of Python's cProfile, which has no stacks; give what py-spy record "
-        "-f raw writes"
+        "profile of Python's cProfile or yappi, which has no stacks; give what py-spy "
+        "record -f raw writes"
     )
+    PYTHON_TEXT = (
+        "report of pyinstrument or scalene, printed; give what py-spy record -f raw "
+        "writes"
+    )
+    RBSPY = "summary of rbspy; give what rbspy record --format pprof writes"
     AUSTIN = "binary file of austin; convert it with mojo2austin"
     V8_LOG = (
         "log of node --prof, or what --prof-process prints of it; "
@@ -88,6 +93,8 @@ class Foreign(StrEnum):
     JEMALLOC = "heap profile of jemalloc; give what jeprof --collapsed prints"
     VALGRIND = "output of valgrind's massif or dhat, which is not read"
     RPROF_SUMMARY = "summary of R's Rprof; write pprof with proffer::to_pprof"
+    LOCUST = "log or table of locust; give the _stats.csv that locust --csv writes"
+    VEGETA = "results of vegeta, one per line; give what vegeta report prints"
     LATENCIES = "distribution of latencies; give the load generator's summary"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     LOAD = (
@@ -120,6 +127,8 @@ _BINARY = (
     (Foreign.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
     # marshal: a dict whose first key is a tuple of three.
     (Foreign.CPROFILE, rb"[\x7b\xfb][\x29\xa9]\x03"),
+    # pickle: the class of yappi's statistics.
+    (Foreign.CPROFILE, rb"\x80[\x02-\x05][^\n]{1,15}yappi"),
     (Foreign.AUSTIN, rb"MOJ[\x00-\x1f]"),
     (Foreign.STACKPROF, rb"\x04\x08\{.:\x0cversion"),
     (
@@ -173,9 +182,37 @@ _TEXT = (
     (Foreign.GHC, rb"[^\n]{5,60} Time and Allocation Prof"),
     (Foreign.NYTPROF, rb"NYTProf \d"),
     (Foreign.LUAJIT, rb"(?:\[[^\n]*\n+)?\d{1,3}%  \S[^\n]*\n  (?:<-|->|--)"),
-    (Foreign.JEMALLOC, rb"heap_v\d/\d"),
+    (
+        Foreign.JEMALLOC,
+        rb"heap_v\d/\d|--- symbol\nbinary=|Total: [\d.]+ [KMG]?B\n +[\d.]+ +[\d.]+%",
+    ),
     (Foreign.VALGRIND, rb"desc: [^\n]*\ncmd: [^\n]*\ntime_unit: "),
     (Foreign.RPROF_SUMMARY, rb"\$by\.self\s"),
+    (Foreign.CPROFILE, rb"Clock type: \w+\s+Ordered by: \w+"),
+    (
+        Foreign.PYTHON_TEXT,
+        (
+            rb"_     \._   __/__|Program: [^\n]+\n\s*_     \._"
+            rb"|(?:Memory usage: [^\n]*\n\s*)?\S[^\n]*: % of time = +[\d.]+%"
+        ),
+    ),
+    (Foreign.RBSPY, rb"% self +% total +name\s"),
+    (
+        Foreign.LOCUST,
+        (
+            rb"\[[\d :,-]+\] [^\n]{1,300}/[A-Z]+/locust\.|Type +Name +# reqs +# fails"
+            rb"|Timestamp,User Count,Type,|Method,Name,Error,Occurrences"
+            rb"|Count,Message,Traceback,Nodes"
+        ),
+    ),
+    # Time, status, latency, bytes, error, body, attack, number, method: encode.go.
+    (
+        Foreign.VEGETA,
+        (
+            rb'\d{16,19},\d{1,3},\d+,\d+,\d+,(?:"(?:[^"]|"")*"|[^,\n]*)'
+            rb",[\w+/=]*,[^,\n]*,\d+,[A-Z]+,"
+        ),
+    ),
     (Foreign.LATENCIES, rb"Bucket +# +%|Value\(\w+\) +Percentile +TotalCount"),
     (Foreign.RPROF, rb"(?:(?:memory|GC|line) profiling: )*sample\.interval=\d"),
     (Foreign.V8_LOG, rb"v8-version,\d|Statistical profiling result from "),
@@ -218,6 +255,10 @@ _WRITERS = (
     (
         rb'"(?:nodes|head)":.{0,5000}"callFrame"',
         "a .cpuprofile or .heapprofile; write pprof with the pprof package of npm",
+    ),
+    (
+        rb'"alloc_samples":.{0,50000}"(?:combined_stacks|elapsed_time_sec)"',
+        "a profile of scalene; give what py-spy record -f raw writes",
     ),
     (rb'"dhatFileVersion"', "output of valgrind's dhat, which is not read"),
     (rb'"rts_arguments"', "a profile of GHC; fold it with ghc-prof-aeson-flamegraph"),

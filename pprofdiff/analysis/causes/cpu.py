@@ -219,10 +219,11 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         """Whether shares are compared, as the cost per op is unknown.
 
         So is the wall time of a thread that was as busy on both sides: where one
-        function takes more of a second, all others have less of it.
+        function takes more of a second, all others have less of it. Without a duration,
+        the time of all samples is about as long.
         """
         mode = self.diff.normalization.mode
-        if mode == "per_second" and self.diff.is_wall:
+        if mode in ("per_second", "absolute") and self.diff.is_wall:
             judged = self.diff.judge_runs(self.diff.whole)
             return judged is None or judged.change().mark not in ("more", "less")
         return mode == "composition"

@@ -388,7 +388,7 @@ def with_callers(
             left = [one for one in left if one not in same]
     left = _with_contrary_callees(cpu, program, left)
     left = _with_inlining_caller(cpu, left)
-    return _with_callees_of_one_side(cpu, program, left)
+    return _with_details(cpu, program, left)
 
 
 def _with_contrary_callees(
@@ -433,12 +433,12 @@ def _with_contrary_callees(
     return left
 
 
-def _with_callees_of_one_side(
+def _with_details(
     cpu: CPUComparison, program: Program, found: Sequence[Place]
 ) -> list[Place]:
-    """Return places; a function with those that only it calls, and on one side only.
+    """Return places; a function with closures, and what only it calls on one side.
 
-    They are how it does its work there, if both changed the same way.
+    They are how it does its work, if both changed the same way.
     """
     left = list(found)
     for place in found:
@@ -448,7 +448,7 @@ def _with_callees_of_one_side(
         others = [one for one in left if one.row != place.row]
         inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
         if inside and all(
-            not all(cpu.cum_at(one.row))
+            (not all(cpu.cum_at(one.row)) or _is_inside(cpu, one.row, place.row))
             and holds(cpu, whole.claim, whole_of(cpu, one.row))
             and one.delta(cpu) * change > 0
             for one in inside
@@ -922,9 +922,11 @@ def _caller(
 
 
 def _is_inside(cpu: CPUComparison, row: int, function: int) -> bool:
-    """Return whether a function is a closure written in another one."""
-    name = cpu.names[row]
-    return is_closure(name) and name.startswith(f"{cpu.names[function]}.")
+    """Return whether a function is a closure, or Ruby's block, written in another."""
+    name, outer = cpu.names[row], cpu.names[function]
+    if is_closure(name) and name.startswith(f"{outer}."):
+        return True
+    return name.startswith("block ") and name.endswith(f" in {outer}")
 
 
 def whole_of(cpu: CPUComparison, row: int) -> Place:

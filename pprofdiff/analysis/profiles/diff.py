@@ -65,6 +65,7 @@ from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.csr import first_in_row, take_rows
+from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped
 
@@ -247,8 +248,8 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return None if alone else model.cautious
 
     def _of_chance(self) -> CountModel | None:
-        base = _sample_worth(self.base.profile, self.base_column)
-        new = _sample_worth(self.new.profile, self.new_column)
+        base = _sample_worth(self.base, self.base_column)
+        new = _sample_worth(self.new, self.new_column)
         if base is None or new is None:
             return None
         model = CountModel.of((base, new), self.normalization)
@@ -486,8 +487,9 @@ def _have_every_object(base: Profile, new: Profile, compared: ValueType) -> bool
     return base.period == new.period == 1 and compared.type.startswith("alloc_")
 
 
-def _sample_worth(profile: Profile, column: int) -> float | None:
+def _sample_worth(side: ProfileSide, column: int) -> float | None:
     """Return what one sample adds to a column, None if unknown."""
+    profile = side.profile
     counted, sampled = profile.sample_types[column], profile.period_type
     if counted.type == WEIGHT:
         # Every stack has a sample, so samples are worth no more than the least.
@@ -507,17 +509,32 @@ def _sample_worth(profile: Profile, column: int) -> float | None:
             and not (profile.values[:, column] % profile.period).any()
         ):
             return float(profile.period)
-    return _mean_worth(profile, column) if counted.unit in _TIMES else None
+    return _mean_worth(side, column) if counted.unit in _TIMES else None
 
 
-def _mean_worth(profile: Profile, column: int) -> float | None:
-    """Return a column's mean value per sample; None if no column counts samples."""
+def _mean_worth(side: ProfileSide, column: int) -> float | None:
+    """Return a column's mean value per sample; None if nothing counts samples."""
+    profile = side.profile
     counted = counting_column(profile, column)
     if counted is None:
-        return None
-    count = int(np.abs(profile.values[:, counted]).sum())
+        count = _taken_one_by_one(side, profile.sample_types[column])
+    else:
+        count = int(np.abs(profile.values[:, counted]).sum())
     total = int(np.abs(profile.values[:, column]).sum())
     return total / count if count and total else None
+
+
+def _taken_one_by_one(side: ProfileSide, counted: ValueType) -> int:
+    """Return how many samples of a clock were written one by one, 0 if none were.
+
+    rbspy writes each, with the time since the last one; a producer that adds samples up
+    writes a stack once.
+    """
+    if not any(is_time_of(clock, counted) for clock in ("cpu", "wall")):
+        return 0
+    profiles = [run.content for run in side.runs]
+    apart = all(len(equal_samples(one)[0]) < len(one) for one in profiles)
+    return sum(map(len, profiles)) if apart else 0
 
 
 def cpu_of(diffs: Iterable[ProfileDiff]) -> ProfileDiff | None:

@@ -9,10 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 import pprofdiff
+from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.kinds import is_of_go, kind_name, primary_column
 from pprofdiff.analysis.profiles.own_code import own_code
+from pprofdiff.analysis.profiles.side import side as side_of
 from pprofdiff.loaders.profiles.encode import encode
+from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture
 from tests.conftest import DATA
 
 NODE, DONE = DATA / "node", {"base": 6707, "new": 2250, "same": 5951}
@@ -607,6 +611,25 @@ def test_a_callee_that_costs_more_did_not_take_it_from_its_caller(cli, tmp_path)
     )
     out = cli("--work", "9:9", base, new).out
     assert first_cause(out).startswith("encode uses 20.0× the samples: ")
+
+
+def test_samples_that_are_written_one_by_one_are_counted(cli):
+    """Rbspy's have no period and no count; a block of `score` is a part of it."""
+    sides = [DATA / f"rbspy/{word}.pb.gz" for word in ("base", "new")]
+    out = cli("--work", "19435:4727", *sides).out
+    assert first_cause(out).startswith("score uses 12.6× the time: ")
+    assert "\n   In it: block in score 23.9 → 306.6 µs/op.\n" in out
+    assert "\n2. " not in out
+    out = cli(*sides).out
+    assert first_cause(out).startswith("score takes more of the time: ")
+    # The same, added up by stack: nothing counts samples.
+    one = pprofdiff.load(sides[0]).data
+    first, group = equal_samples(one)
+    sums = np.bincount(group, one.values[:, 0], len(first)).astype(np.int64)
+    once = one.take(first).with_values(sums[:, None])
+    runs = [side_of("base", [Capture("x", "profile", given)]) for given in (one, once)]
+    assert compare(runs[0], runs[0]).model is not None
+    assert compare(runs[1], runs[1]).model is None
 
 
 def test_the_caller_of_a_builtin_is_named(cli):

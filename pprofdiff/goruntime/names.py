@@ -43,6 +43,8 @@ _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 # The package of most symbols, up to the first dot after the last slash.
 _PLAIN = r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)"
+# The kernel's functions in stacks of perf, and clones of functions that gcc makes.
+_OF_C = r"_\[k\]$|\.(?:isra|constprop|part|lto_priv)\.\d+(?:\.|$)"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -73,6 +75,11 @@ def strip_type_arguments(name: str) -> str:
 def is_made_up(name: str) -> bool:
     """Return whether the linker made up the symbol `name`, which has no package."""
     return name.startswith(_NO_PACKAGE) and not re.match(_HOST, name)
+
+
+def is_of_c(name: str) -> bool:
+    """Return whether `name` has a dot but is C's: a clone, or the kernel's function."""
+    return re.search(_OF_C, name) is not None
 
 
 def is_closure(name: str) -> bool:
@@ -136,7 +143,7 @@ def package_of(name: str) -> str:
     Escapes such as `%2e` are undone. Returns "" for names without a package: assembly
     (`memeqbody`), C, and symbols made up by the linker (`type:.eq.…`, `go:…`).
     """
-    if is_made_up(name):
+    if is_made_up(name) or is_of_c(name):
         return ""
     plain = None if "%" in name or "@" in name else re.match(_PLAIN, name)
     return intern(plain[1] if plain else _split(name)[0])

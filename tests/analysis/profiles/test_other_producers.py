@@ -339,6 +339,25 @@ def test_go_by_way_of_perf_is_read_as_go(cli):
     assert "replaces" not in out
 
 
+def test_the_kernel_is_no_call_site_of_go(cli, tmp_path):
+    """Names that gcc gives clones have a dot, as those of Go do."""
+    wait = "runtime.mcall;runtime.schedule;runtime.stopm;runtime.futex.abi0"
+    kernel = "entry_SYSCALL_64_after_hwframe;do_syscall_64;finish_task_switch.isra.0"
+    for name, count in (("base", 5), ("new", 80)):
+        text = (
+            f"ring;runtime.main;main.main;main.put 900\nring;{wait};{kernel} {count}\n"
+        )
+        (tmp_path / name).write_text(text)
+    sides = tmp_path / "base", tmp_path / "new"
+    diff = pprofdiff.diff(*sides).data
+    names = diff.paired_functions.names
+    rows = [row for row, name in enumerate(names) if name.endswith("_[k]")]
+    assert len(rows) == 3
+    assert not diff.paired_functions.own[rows].any()
+    sums = diff.ledger.by("payer").known("payer")
+    assert [names[row] for row in sums["payer"].tolist()] == ["main.put"]
+
+
 def test_binaries_without_symbols_are_no_cause(cli):
     files = (DATA / f"gperftools/{side}.pb.gz" for side in ("base", "new"))
     out = cli(*files, "--work", "3406000:1760000").out

@@ -1,22 +1,17 @@
-"""Encode a `Profile` as profile.proto for ``go tool pprof``.
-
-The inverse of `pprof.decode`: messages are ragged rows of varints, joined and wrapped
-as columns, so no Python loop runs over samples.
-"""
+"""Encode a `Profile` as profile.proto for ``go tool pprof``: reverse of `pprof`."""
 
 from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import islice, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.schema import message_class
-from pprofdiff.model.csr import Offsets, expand, offsets_of
-from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
+from pprofdiff.model.profiles.profile import Profile, ValueType
 
+# Samples that are objects of protobuf at a time: they take more memory than bytes.
 _SAMPLES_AT_ONCE = 1 << 14
 
 
@@ -95,154 +90,71 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
     return bytes(message.SerializeToString())
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Rows:
-    """Messages as rows of varints: message i is ``tokens[offsets[i]:offsets[i+1]]``."""
-
-    offsets: Offsets
-    tokens: NDArray[np.uint64]
-
-    def wrapped(self, tag: int) -> _Rows:
-        """Return each row prefixed with a tag and its length in bytes."""
-        sizes = np.zeros(len(self.tokens) + 1, np.int64)
-        np.cumsum(_sizes(self.tokens), out=sizes[1:])
-        lengths = np.diff(sizes[self.offsets])
-        rows = len(self.offsets) - 1
-        head = np.empty((rows, 2), np.uint64)
-        head[:, 0] = tag
-        head[:, 1] = lengths
-        return _side_by_side([_table(head), self])
-
-    def grouped(self, offsets: Offsets) -> _Rows:
-        """Return rows ``offsets[i]:offsets[i+1]`` joined into row i."""
-        return _Rows(self.offsets[offsets], self.tokens)
-
-    def encode(self) -> bytes:
-        """Return all rows, concatenated, as varints."""
-        sizes = _sizes(self.tokens)
-        starts = offsets_of(sizes)
-        out = np.empty(int(starts[-1]), np.uint8)
-        rows, numbers, at = np.arange(len(sizes)), self.tokens, starts[:-1]
-        while len(rows):
-            more = numbers >= 0x80
-            out[at] = (numbers & np.uint64(0x7F)).astype(np.uint8) | (more * 0x80)
-            rows = np.flatnonzero(more)
-            numbers, at = numbers[rows] >> np.uint64(7), at[rows] + 1
-        return out.tobytes()
-
-
-def _sizes(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the length in bytes of each number as a varint."""
-    sizes = np.ones(len(numbers), np.int64)
-    bound = 0x80
-    while bound < 1 << 64:
-        longer = numbers >= np.uint64(bound)
-        if not longer.any():
-            break
-        sizes += longer
-        bound <<= 7
-    return sizes
-
-
-def _table(columns: NDArray[np.uint64]) -> _Rows:
-    """Return rows of equal length."""
-    rows, width = columns.shape
-    return _Rows(np.arange(rows + 1, dtype=np.int64) * width, columns.reshape(-1))
-
-
-def _fields(*columns: tuple[int, NDArray[np.generic]]) -> _Rows:
-    """Return rows of single-varint fields: (field number, column) each."""
-    rows = len(columns[0][1])
-    table = np.empty((rows, 2 * len(columns)), np.uint64)
-    for i, (number, column) in enumerate(columns):
-        table[:, 2 * i] = number << 3
-        table[:, 2 * i + 1] = _unsigned(column)
-    return _table(table)
-
-
-def _unsigned(column: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Return integers as protobuf encodes them: two's complement in 64 bits."""
-    if column.dtype == np.uint64:
-        return column.astype(np.uint64, copy=False)
-    return column.astype(np.int64).view(np.uint64)
-
-
-def _side_by_side(parts: list[_Rows]) -> _Rows:
-    """Return rows that concatenate the rows of all parts."""
-    counts = [np.diff(p.offsets) for p in parts]
-    offsets = offsets_of(np.sum(counts, axis=0, dtype=np.int64))
-    tokens = np.empty(int(offsets[-1]), np.uint64)
-    starts = offsets[:-1].copy()
-    for part, count in zip(parts, counts, strict=True):
-        tokens[expand(starts, count)] = part.tokens[
-            int(part.offsets[0]) : int(part.offsets[-1])
-        ]
-        starts += count
-    return _Rows(offsets, tokens)
-
-
 def _samples(profile: Profile) -> Iterator[bytes]:
     """Yield the samples' bytes, a chunk at a time."""
-    label_offsets = np.searchsorted(
-        profile.labels.sample, np.arange(len(profile) + 1)
-    ).astype(np.int64)
-    labels = _labels(profile.labels)
+    labels = profile.labels
     for start in range(0, len(profile), _SAMPLES_AT_ONCE):
         stop = min(start + _SAMPLES_AT_ONCE, len(profile))
-        offsets = profile.stack_offsets[start : stop + 1]
-        items = profile.stack_locations[int(offsets[0]) : int(offsets[-1])]
-        stacks = _Rows(offsets - offsets[0], _unsigned(items + 1))
-        values = _table(_unsigned(profile.values[start:stop]))
-        row = _side_by_side(
-            [
-                stacks.wrapped(1 << 3 | 2),
-                values.wrapped(2 << 3 | 2),
-                labels.grouped(label_offsets[start : stop + 1]),
-            ]
-        )
-        yield row.wrapped(2 << 3 | 2).encode()
-
-
-def _labels(labels: Labels) -> _Rows:
-    """Return each label as a wrapped message."""
-    fields = _fields(
-        (1, labels.key), (2, labels.text), (3, labels.number), (4, labels.unit)
-    )
-    return fields.wrapped(3 << 3 | 2)
+        message = message_class("Profile")()
+        bounds = profile.stack_offsets[start : stop + 1]
+        places = profile.stack_locations[int(bounds[0]) : int(bounds[-1])]
+        ids, stacks = (places + 1).tolist(), pairwise((bounds - bounds[0]).tolist())
+        values = profile.values[start:stop].tolist()
+        for (first, last), own in zip(stacks, values, strict=True):
+            message.sample.add(location_id=ids[first:last], value=own)
+        rows = slice(*np.searchsorted(labels.sample, (start, stop)).tolist())
+        for sample, key, text, number, unit in zip(
+            (labels.sample[rows] - start).tolist(),
+            labels.key[rows].tolist(),
+            labels.text[rows].tolist(),
+            labels.number[rows].tolist(),
+            labels.unit[rows].tolist(),
+            strict=True,
+        ):
+            added = message.sample[sample].label
+            added.add(key=key, str=text, num=number, num_unit=unit)
+        yield message.SerializeToString()
 
 
 def _locations(profile: Profile) -> bytes:
     """Return the location table; locations without lines are written bare."""
-    locations = profile.locations
-    bare = (locations.line_function < 0) & (locations.line_number == 0)
-    bare &= locations.line_column == 0
-    alone = np.diff(locations.line_offsets) == 1
-    bare &= np.repeat(alone, np.diff(locations.line_offsets))
-    kept = np.flatnonzero(~bare)
-    lines = _fields(
-        (1, locations.line_function[kept] + 1),
-        (2, locations.line_number[kept]),
-        (3, locations.line_column[kept]),
-    ).wrapped(4 << 3 | 2)
-    fields = _fields(
-        (1, np.arange(1, len(locations) + 1)),
-        (2, locations.mapping + 1),
-        (3, locations.address),
-        (5, locations.folded),
+    message, table = message_class("Profile")(), profile.locations
+    lines = zip(
+        (table.line_function + 1).tolist(),
+        table.line_number.tolist(),
+        table.line_column.tolist(),
+        strict=True,
     )
-    line_offsets = np.searchsorted(kept, locations.line_offsets).astype(np.int64)
-    rows = _side_by_side([fields, lines.grouped(line_offsets)])
-    return rows.wrapped(4 << 3 | 2).encode()
+    for number, (mapping, address, folded, count) in enumerate(
+        zip(
+            (table.mapping + 1).tolist(),
+            table.address.tolist(),
+            table.folded.tolist(),
+            np.diff(table.line_offsets).tolist(),
+            strict=True,
+        ),
+        start=1,
+    ):
+        location = message.location.add(
+            id=number, mapping_id=mapping, address=address, is_folded=folded
+        )
+        own = list(islice(lines, count))
+        for function, line, column in own if own != [(0, 0, 0)] else ():
+            location.line.add(function_id=function, line=line, column=column)
+    return bytes(message.SerializeToString())
 
 
 def _functions(profile: Profile) -> bytes:
     """Return the function table."""
-    functions = profile.functions
-    rows = _fields(
-        (1, np.arange(1, len(functions) + 1)),
-        (2, functions.name),
-        (3, functions.system_name),
-        (4, functions.filename),
-        (5, functions.start_line),
-    )
-    return rows.wrapped(5 << 3 | 2).encode()
+    message, table = message_class("Profile")(), profile.functions
+    columns = table.name, table.system_name, table.filename, table.start_line
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (name, system_name, filename, start_line) in enumerate(rows, start=1):
+        message.function.add(
+            id=number,
+            name=name,
+            system_name=system_name,
+            filename=filename,
+            start_line=start_line,
+        )
+    return bytes(message.SerializeToString())

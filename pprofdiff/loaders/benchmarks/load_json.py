@@ -8,8 +8,12 @@ from datetime import datetime
 from json import JSONDecoder
 from typing import Any
 
-from pprofdiff.loaders.benchmarks.load_texts import TooLongError, good_status
-from pprofdiff.model.benchmarks import LoadSummary, loop_of
+from pprofdiff.loaders.benchmarks.load_texts import (
+    TooLongError,
+    good_status,
+    summary,
+)
+from pprofdiff.model.benchmarks import LoadSummary, Loop
 
 _MOST = 1e15  # up to here, sums and products are finite and counts exact
 # ghz lists each call after everything else: it may be far longer than a summary.
@@ -36,19 +40,12 @@ def vegeta(tree: Object) -> LoadSummary | None:
     if requests is None or rate is None or lasted is None or waited is None:
         return None
     latencies = _at(tree, "latencies")
+    failed = requests - _good(_at(tree, "status_codes"))
     found = _percentiles(latencies, 1e-9)
-    return LoadSummary(
-        "vegeta",
-        (lasted + waited) / 1e9,
-        requests,
-        requests - _good(_at(tree, "status_codes")),
-        rate,
-        found,
-        _scaled(_number(latencies, "mean"), 1e-9),
-        None,
-        "open",
-        _moment(tree.get("earliest")),
-    )
+    mean = _scaled(_number(latencies, "mean"), 1e-9)
+    counted = (lasted + waited) / 1e9, requests, failed, rate
+    made = summary("vegeta", counted, found, mean, None, "open")
+    return made._replace(began=_moment(tree.get("earliest")))
 
 
 def k6(tree: Object) -> LoadSummary | None:
@@ -70,18 +67,11 @@ def k6(tree: Object) -> LoadSummary | None:
         return None
     rate = requests / (lasted or 1.0) if rate is None else rate
     mean = _scaled(_number(times, "avg"), 1e-3)
-    connections, failed = _count(users, "max"), _count(failures, "passes")
-    return LoadSummary(
-        "k6",
-        lasted or (requests / rate if rate else None),
-        requests,
-        _count(failures, "matches") if failed is None else failed,
-        rate,
-        _percentiles(times, 1e-3),
-        mean,
-        connections,
-        loop_of(rate, mean, connections),
-    )
+    failed = _count(failures, "passes")
+    failed = _count(failures, "matches") if failed is None else failed
+    lasted = lasted or (requests / rate if rate else None)
+    found, connections = _percentiles(times, 1e-3), _count(users, "max")
+    return summary("k6", (lasted, requests, failed, rate), found, mean, connections)
 
 
 def bombardier(tree: Object) -> LoadSummary | None:
@@ -94,21 +84,15 @@ def bombardier(tree: Object) -> LoadSummary | None:
     if not seconds or len(known) < len(names):
         return None
     times = _at(result, "latency")
-    found = dict(_percentiles(_at(times, "percentiles"), 1e-6))
-    longest, mean = _number(times, "max"), _scaled(_number(times, "mean"), 1e-6)
-    if longest is not None:
-        found[100.0] = longest / 1e6
-    rate, connections = sum(known) / seconds, _count(spec, "numberOfConnections")
-    return LoadSummary(
+    ranks = {**_at(times, "percentiles"), "max": times.get("max")}
+    counted = seconds, sum(known), sum(known[3:]), sum(known) / seconds
+    return summary(
         "bombardier",
-        seconds,
-        sum(known),
-        sum(known[3:]),
-        rate,
-        tuple(sorted(found.items())),
-        mean,
-        connections,
-        "" if "rate" in spec else loop_of(rate, mean, connections),
+        counted,
+        _percentiles(ranks, 1e-6),
+        _scaled(_number(times, "mean"), 1e-6),
+        _count(spec, "numberOfConnections"),
+        "" if "rate" in spec else None,
     )
 
 
@@ -120,46 +104,27 @@ def autocannon(tree: Object) -> LoadSummary | None:
         return None
     times = _at(tree, "latency")
     ranks = {key.replace("_", "."): value for key, value in times.items() if value}
-    mean, connections = (
-        _scaled(_number(times, "mean"), 1e-3),
-        _count(tree, "connections"),
-    )
-    rate = done / seconds
-    return LoadSummary(
-        "autocannon",
-        seconds,
-        done + errors,
-        (_count(tree, "non2xx") or 0) + errors,
-        rate,
-        _percentiles(ranks, 1e-3),
-        mean,
-        connections,
-        loop_of(rate, mean, connections),
-        _moment(tree.get("start")),
-    )
+    failed = (_count(tree, "non2xx") or 0) + errors
+    mean = _scaled(_number(times, "mean"), 1e-3)
+    counted = seconds, done + errors, failed, done / seconds
+    found, connections = _percentiles(ranks, 1e-3), _count(tree, "connections")
+    made = summary("autocannon", counted, found, mean, connections)
+    return made._replace(began=_moment(tree.get("start")))
 
 
 def oha(tree: Object) -> LoadSummary | None:
     """Read oha's JSON: seconds; it does not say how many connections there were."""
-    summary = _at(tree, "summary")
-    seconds, rate = _number(summary, "total"), _number(summary, "requestsPerSec")
+    whole = _at(tree, "summary")
+    seconds, rate = _number(whole, "total"), _number(whole, "requestsPerSec")
     if seconds is None or rate is None:
         return None
     codes, errors = _at(tree, "statusCodeDistribution"), _at(tree, "errorDistribution")
     requests = sum(_count(codes, code) or 0 for code in codes)
     requests += sum(_count(errors, error) or 0 for error in errors)
-    found = dict(_percentiles(_at(tree, "latencyPercentiles"), 1.0))
-    if (longest := _number(summary, "slowest")) is not None:
-        found[100.0] = longest
-    return LoadSummary(
-        "oha",
-        seconds,
-        requests,
-        requests - _good(codes),
-        rate,
-        tuple(sorted(found.items())),
-        _number(summary, "average"),
-    )
+    ranks = {**_at(tree, "latencyPercentiles"), "max": whole.get("slowest")}
+    counted = seconds, requests, requests - _good(codes), rate
+    found, mean = _percentiles(ranks, 1.0), _number(whole, "average")
+    return summary("oha", counted, found, mean)
 
 
 def ghz(tree: Object) -> LoadSummary | None:
@@ -173,21 +138,12 @@ def ghz(tree: Object) -> LoadSummary | None:
     if longest := _number(tree, "slowest"):  # 0 where no call succeeded
         found[100.0] = longest / 1e9
     options = _at(tree, "options")
-    mean, connections = (
-        _scaled(_number(tree, "average"), 1e-9),
-        _count(options, "concurrency"),
-    )
-    return LoadSummary(
-        "ghz",
-        total / 1e9,
-        requests,
-        requests - _good(_at(tree, "statusCodeDistribution")),
-        rate,
-        tuple(sorted(found.items())),
-        mean,
-        connections,
-        "" if options.get("rps") else loop_of(rate, mean, connections),
-    )
+    failed = requests - _good(_at(tree, "statusCodeDistribution"))
+    mean = _scaled(_number(tree, "average"), 1e-9)
+    loop: Loop | None = "" if options.get("rps") else None
+    connections = _count(options, "concurrency")
+    counted = total / 1e9, requests, failed, rate
+    return summary("ghz", counted, found, mean, connections, loop)
 
 
 def fortio(tree: Object) -> LoadSummary | None:
@@ -201,20 +157,12 @@ def fortio(tree: Object) -> LoadSummary | None:
     if (longest := _number(times, "Max")) is not None:
         found[100.0] = longest
     codes, connections = _at(tree, "RetCodes"), _count(tree, "NumThreads")
+    failed = requests - _good(codes) if codes else None
+    counted = lasted / 1e9, requests, failed, rate
+    loop: Loop | None = None if tree.get("RequestedQPS") == "max" else ""
     mean = _number(times, "Avg")
-    paced = tree.get("RequestedQPS") != "max"
-    return LoadSummary(
-        "fortio",
-        lasted / 1e9,
-        requests,
-        requests - _good(codes) if codes else None,
-        rate,
-        tuple(sorted(found.items())),
-        mean,
-        connections,
-        "" if paced else loop_of(rate, mean, connections),
-        _moment(tree.get("StartTime")),
-    )
+    made = summary("fortio", counted, found, mean, connections, loop)
+    return made._replace(began=_moment(tree.get("StartTime")))
 
 
 def siege(tree: Object) -> LoadSummary | None:
@@ -257,15 +205,15 @@ def _good(codes: Object) -> int:
     return sum(_count(codes, code) or 0 for code in codes if good_status(code))
 
 
-def _percentiles(times: Object, factor: float) -> tuple[tuple[float, float], ...]:
-    """Return (percentile, seconds) of keys such as ``50``, ``50th``, ``p(50)``."""
+def _percentiles(times: Object, factor: float) -> dict[float, float]:
+    """Return seconds by percentile of keys such as ``50``, ``50th``, ``p(50)``."""
     found = {}
     for key in times:
         rank = {"med": "50", "max": "100"}.get(key, key.strip("p()th"))
         value = _number(times, key) if rank.replace(".", "", 1).isdecimal() else None
         if value is not None and float(rank) <= 100:
             found[float(rank)] = value * factor
-    return tuple(sorted(found.items()))
+    return found
 
 
 def _listed(

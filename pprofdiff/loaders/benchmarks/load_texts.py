@@ -7,6 +7,7 @@ a line is missing that the tool always prints.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from pprofdiff.model.benchmarks import LoadSummary, Loop, loop_of
 
@@ -92,7 +93,7 @@ def _of_summary(
     if slowest:  # ghz prints 0 where no call succeeded
         found[100.0] = slowest
     mean = _duration(rb"  Average:\t", text)
-    return LoadSummary(tool, *counted, _sorted(found), mean, None, loop)
+    return summary(tool, counted, found, mean, None, loop)
 
 
 def _statuses(text: bytes) -> tuple[int, int]:
@@ -133,17 +134,10 @@ def wrk(text: bytes) -> LoadSummary | None:
         found.setdefault(100.0, _seconds(row[2]))
     connections = _count(rb"  \d+ threads and ", text)
     paced = b"HdrHistogram" in text or b"  Thread calibration:" in text
-    return LoadSummary(
-        "wrk2" if paced else "wrk",
-        seconds,
-        requests,
-        failed,
-        rate,
-        _sorted(found),
-        mean,
-        connections,
-        "open" if paced else loop_of(rate, mean, connections),
-    )
+    counted = seconds, requests, failed, rate
+    if paced:
+        return summary("wrk2", counted, found, mean, connections, "open")
+    return summary("wrk", counted, found, mean, connections)
 
 
 def vegeta(text: bytes) -> LoadSummary | None:
@@ -167,17 +161,8 @@ def vegeta(text: bytes) -> LoadSummary | None:
         for code, count in re.findall(rb"(\d+):(\d+)", codes[1])
         if 200 <= int(code) < 400
     )
-    return LoadSummary(
-        "vegeta",
-        _seconds(lasted[1]),
-        requests,
-        requests - good,
-        _float(first[2]),
-        _sorted(found),
-        known.get(b"mean"),
-        None,
-        "open",
-    )
+    counted = _seconds(lasted[1]), requests, requests - good, _float(first[2])
+    return summary("vegeta", counted, found, known.get(b"mean"), None, "open")
 
 
 def ab(text: bytes) -> LoadSummary | None:
@@ -197,17 +182,9 @@ def ab(text: bytes) -> LoadSummary | None:
     ranks = re.findall(rb"(\d+)% +(\d+)", listed[1] if listed else b"")
     found = {_float(rank): _int(value) / 1e3 for rank, value in ranks}
     connections = _count(rb"Concurrency Level: +", text)
-    return LoadSummary(
-        "ab",
-        seconds,
-        requests,
-        failed,
-        rate,
-        _sorted(found),
-        None if mean is None else mean / 1e3,
-        connections,
-        "closed",
-    )
+    mean = None if mean is None else mean / 1e3
+    counted = seconds, requests, failed, rate
+    return summary("ab", counted, found, mean, connections, "closed")
 
 
 def h2load(text: bytes) -> LoadSummary | None:
@@ -232,18 +209,9 @@ def h2load(text: bytes) -> LoadSummary | None:
         return None
     mean, rate = _seconds(row[2]), _float(total[2])
     clients = re.findall(rb"(?m)^spawning thread #\d+: (\d+) total client", text)
-    connections = sum(map(_int, clients))
-    return LoadSummary(
-        "h2load",
-        _seconds(total[1]),
-        _int(counts[1]),
-        _int(counts[1]) - _int(counts[2]),
-        rate,
-        ((100.0, _seconds(row[1])),),
-        mean,
-        connections,
-        loop_of(rate, mean, connections),
-    )
+    done, connections = _int(counts[1]), sum(map(_int, clients))
+    counted = _seconds(total[1]), done, done - _int(counts[2]), rate
+    return summary("h2load", counted, {100.0: _seconds(row[1])}, mean, connections)
 
 
 def locust(text: bytes) -> LoadSummary | None:
@@ -278,17 +246,8 @@ def locust(text: bytes) -> LoadSummary | None:
     )
     if requests is None or failed is None or not rate or mean is None:
         return None
-    return LoadSummary(
-        "locust",
-        requests / rate,
-        int(requests),
-        int(failed),
-        rate,
-        _sorted(ranks),
-        mean / 1e3,
-        None,
-        "",
-    )
+    counted = requests / rate, int(requests), int(failed), rate
+    return summary("locust", counted, ranks, mean / 1e3)
 
 
 def bombardier(text: bytes) -> LoadSummary | None:
@@ -313,17 +272,8 @@ def bombardier(text: bytes) -> LoadSummary | None:
     mean, connections = _seconds(row[1]), _int(first[2])
     found = _percentiles(rb"(?m)^ +" + _NUMBER + rb"% +", text)
     found[100.0] = _seconds(row[2])
-    return LoadSummary(
-        "bombardier",
-        seconds,
-        requests,
-        refused + broken + others,
-        rate,
-        _sorted(found),
-        mean,
-        connections,
-        loop_of(rate, mean, connections),
-    )
+    counted = seconds, requests, refused + broken + others, rate
+    return summary("bombardier", counted, found, mean, connections)
 
 
 def k6(text: bytes) -> LoadSummary | None:
@@ -354,17 +304,8 @@ def k6(text: bytes) -> LoadSummary | None:
     requests, rate = _int(total[1]), _float(total[2])
     users = re.search(name % rb"vus_max" + rb"(\d+)", text)
     connections = None if users is None else _int(users[1])
-    return LoadSummary(
-        "k6",
-        requests / rate if rate else None,
-        requests,
-        failed,
-        rate,
-        _sorted(found),
-        known.get(b"avg"),
-        connections,
-        loop_of(rate, known.get(b"avg"), connections),
-    )
+    counted = requests / rate if rate else None, requests, failed, rate
+    return summary("k6", counted, found, known.get(b"avg"), connections)
 
 
 def fortio(text: bytes) -> LoadSummary | None:
@@ -391,17 +332,29 @@ def fortio(text: bytes) -> LoadSummary | None:
     found = {_float(rank): _float(value) for rank, value in listed}
     found[100.0] = _float(row[2])
     connections = _int(first[2])
-    return LoadSummary(
-        "fortio",
-        _seconds(ended[1]),
-        requests,
-        requests - good if codes else None,
-        rate,
-        _sorted(found),
-        mean,
-        connections,
-        loop_of(rate, mean, connections) if first[1] == b"max" else "",
-    )
+    failed = requests - good if codes else None
+    counted = _seconds(ended[1]), requests, failed, rate
+    loop: Loop | None = None if first[1] == b"max" else ""
+    return summary("fortio", counted, found, mean, connections, loop)
+
+
+def summary(
+    tool: str,
+    counted: tuple[float | None, int | None, int | None, float | None],
+    latencies: Mapping[float, float],
+    mean: float | None = None,
+    connections: int | None = None,
+    loop: Loop | None = None,
+) -> LoadSummary:
+    """Return the summary of a run; a `loop` of None is as `loop_of` finds it.
+
+    `counted` are the seconds, requests, failures, and requests per second. `latencies`
+    are seconds by percentile.
+    """
+    if loop is None:
+        loop = loop_of(counted[-1], mean, connections)
+    ranked = tuple(sorted(latencies.items()))
+    return LoadSummary(tool, *counted, ranked, mean, connections, loop)
 
 
 def good_status(code: str) -> bool:
@@ -431,10 +384,6 @@ def _percentiles(before: bytes, text: bytes) -> dict[float, float]:
     """Return seconds by percentile, which `before` matches with what follows it."""
     found = re.findall(before + _DURATION + rb"(?=[ \t]*\r?$)", text)
     return {_float(rank): _seconds(value) for rank, value in found}
-
-
-def _sorted(found: dict[float, float]) -> tuple[tuple[float, float], ...]:
-    return tuple(sorted(found.items()))
 
 
 def _seconds(text: bytes) -> float:

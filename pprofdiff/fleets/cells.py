@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -89,20 +89,13 @@ def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
     )
 
 
-def same(cell: Cell) -> Cell:
-    """Return the cell."""
-    return cell
-
-
-def joined(
-    several: Sequence[CellSums], renamed: Callable[[Cell], Cell] = same
-) -> CellSums:
-    """Return the sum of sums; cells that are renamed to the same cell are merged."""
+def joined(several: Sequence[CellSums]) -> CellSums:
+    """Return the sum of sums, in which each cell is there once."""
     cells: dict[Cell, int] = {}
     names: dict[str, int] = {}
     of_cells, of_names = [], []
     for one in several:
-        new = (cells.setdefault(renamed(cell), len(cells)) for cell in one.cells)
+        new = (cells.setdefault(cell, len(cells)) for cell in one.cells)
         of_cells.append(np.fromiter(new, np.int64, len(one.cells)))
         known = (names.setdefault(name, len(names)) for name in one.names)
         of_names.append(np.fromiter(known, np.int64, len(one.names)))

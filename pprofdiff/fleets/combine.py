@@ -22,7 +22,8 @@ def combine(parts: Sequence[Part]) -> Part:
     hosts: dict[tuple[str, str], HostSums] = {}
     left = LeftOut()
     for part in parts:
-        left.add(part.skipped, part.first)
+        for reason, count in part.skipped.items():
+            left.add(reason, part.first[reason], count)
         for own, sums in part.hosts.items():
             hosts[own] = hosts[own].plus(sums) if own in hosts else sums
     members: dict[str, frozenset[str]] = {}

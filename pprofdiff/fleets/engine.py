@@ -10,17 +10,21 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from pprofdiff._version import __version__
 from pprofdiff.errors import ClusterError, UsageError
-from pprofdiff.fleets.combine import combine, tree
-from pprofdiff.fleets.partial import Part, Task, read_part
+from pprofdiff.fleets.combine import tree
 from pprofdiff.fleets.progress import Progress
+from pprofdiff.inputs.model import silent
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
 from pprofdiff.unused_memory import give_back
+
+if TYPE_CHECKING:
+    from pprofdiff.fleets.partial import Task
+    from pprofdiff.fleets.tallies import TallyTask
 
 HERE = 200
 """Up to this many objects are read in this process: workers take longer to start."""
@@ -39,43 +43,19 @@ _FOR_WORKERS = {
 }
 
 P = TypeVar("P")
-
-
-class Reads(Protocol):
-    """A task that reads objects."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Names of the objects."""
-
-
-T = TypeVar("T", bound=Reads)
+T = TypeVar("T", "Task", "TallyTask")
 
 
 class Where(NamedTuple):
-    """Where to read: `scheduler`, `workers` and `progress` of `parts_of`."""
+    """Where to read: on a Dask scheduler, given by its address, or "" for none.
 
-    scheduler: str
-    workers: int | None
-    progress: Callable[[str], None]
-
-
-def parts_of(
-    sides: Sequence[Sequence[Task]],
-    *,
-    scheduler: str = "",
-    workers: int | None = None,
-    progress: Callable[[str], None],
-) -> list[Part]:
-    """Return the sum of each side's tasks, at least one.
-
-    `scheduler` is the address of a Dask scheduler, "" for none. Without one, `workers`
-    local processes read: 0 reads in this process, None starts one per CPU for more than
-    `HERE` objects. `progress` is called with what is being done. Raises ClusterError if
-    workers are unavailable, die or are lost, UsageError if Dask is not installed.
+    Without one, `workers` local processes read: 0 reads in this process, None starts
+    one per CPU for more than `HERE` objects. `progress` gets what is being done.
     """
-    where = Where(scheduler, workers, progress)
-    return reduced(sides, read_part, combine, where)
+
+    scheduler: str = ""
+    workers: int | None = None
+    progress: Callable[[str], None] = silent
 
 
 def reduced(
@@ -84,35 +64,19 @@ def reduced(
     join: Callable[[Sequence[P]], P],
     where: Where,
 ) -> list[P]:
-    """Read and join each side's tasks, as `parts_of` does.
+    """Read each side's tasks, at least one, and return what joins them.
 
     `read` and `join` are sent to workers, so they must be module-level functions.
+    Raises ClusterError if workers are unavailable, die or are lost, UsageError if Dask
+    is not installed.
     """
-    objects = sum(len(task.paths) for side in sides for task in side)
-    few = objects <= HERE if where.workers is None else where.workers == 0
-    here = partial(_read_here, sides, read, join, where)
-    if not where.scheduler and few:
-        return here()
-    try:
-        import dask  # noqa: F401
-        import distributed  # noqa: F401
-    except ImportError:
-        if not where.scheduler:
-            return here()
-        raise UsageError(
-            "--scheduler needs Dask: pip install 'pprofdiff[fleet]'"
-        ) from None
-    return _read_there(sides, read, join, where)
-
-
-def _read_here(
-    sides: Sequence[Sequence[T]],
-    read: Callable[[T], P],
-    join: Callable[[Sequence[P]], P],
-    where: Where,
-) -> list[P]:
-    numbered = _numbered(sides)
-    progress = _progress(numbered, where)
+    numbers = count()
+    numbered = [[(next(numbers), task) for task in tasks] for tasks in sides]
+    sizes = {number: len(task.paths) for leaves in numbered for number, task in leaves}
+    there = _with_workers(sum(sizes.values()), where)
+    progress = Progress(sizes, where.progress)
+    if there:
+        return _read_there(numbered, read, join, where, progress)
 
     def counted(leaf: tuple[int, T]) -> P:
         number, task = leaf
@@ -123,29 +87,34 @@ def _read_here(
     return [tree(leaves, counted, join) for leaves in numbered]
 
 
-def _numbered(sides: Sequence[Sequence[T]]) -> list[list[tuple[int, T]]]:
-    """Return each side's tasks, numbered across all sides."""
-    numbers = count()
-    return [[(next(numbers), task) for task in tasks] for tasks in sides]
-
-
-def _progress(sides: Sequence[Sequence[tuple[int, T]]], where: Where) -> Progress:
-    sizes = {number: len(task.paths) for leaves in sides for number, task in leaves}
-    return Progress(sizes, where.progress)
+def _with_workers(objects: int, where: Where) -> bool:
+    """Return whether workers read; raises UsageError for a scheduler without Dask."""
+    few = objects <= HERE if where.workers is None else where.workers == 0
+    if few and not where.scheduler:
+        return False
+    try:
+        import dask  # noqa: F401
+        import distributed  # noqa: F401
+    except ImportError:
+        if not where.scheduler:
+            return False
+        raise UsageError(
+            "--scheduler needs Dask: pip install 'pprofdiff[fleet]'"
+        ) from None
+    return True
 
 
 def _read_there(
-    sides: Sequence[Sequence[T]],
+    sides: Sequence[Sequence[tuple[int, T]]],
     read: Callable[[T], P],
     join: Callable[[Sequence[P]], P],
     where: Where,
+    progress: Progress,
 ) -> list[P]:
     """Read on workers; one graph covers all sides."""
     from dask import delayed
     from distributed import CancelledError, KilledWorker
 
-    numbered = _numbered(sides)
-    progress = _progress(numbered, where)
     # Errors are reported once, by an exception.
     quiet = _without_logs("distributed")
     # Users that share a scheduler see only their own tasks.
@@ -154,9 +123,7 @@ def _read_there(
     joined = delayed(partial(_joined, join), pure=False)
     with quiet, _client(where.scheduler, where.workers) as client:
         client.subscribe_topic(topic, lambda event: progress.ended(event[1]))
-        roots = [
-            tree(leaves, lambda leaf: reading(*leaf), joined) for leaves in numbered
-        ]
+        roots = [tree(leaves, lambda leaf: reading(*leaf), joined) for leaves in sides]
         try:
             futures = client.compute(roots)
             _wait(client, futures, where)

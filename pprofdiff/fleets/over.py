@@ -10,7 +10,7 @@ import numpy as np
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError
 from pprofdiff.fleets.cells import CellSums
-from pprofdiff.fleets.engine import Where, reduced
+from pprofdiff.fleets.engine import reduced
 from pprofdiff.fleets.hosts import host_rule
 from pprofdiff.fleets.sides import FleetOptions, noted, tasks_of
 from pprofdiff.fleets.sources import Objects, Source, paths_of, read_once, source_of
@@ -62,8 +62,7 @@ def load_series(
     """
     steps = step_rule(over, every)
     listed = series_tasks(places, steps, options)
-    where = Where(options.scheduler, options.workers, options.progress)
-    (whole,) = reduced([listed.tasks], read_tally, combine_tallies, where)
+    (whole,) = reduced([listed.tasks], read_tally, combine_tallies, options.where)
     note = noted(listed.source, whole, over, options)
     return LoadedSeries(_series(whole, listed, over, options), (note,) if note else ())
 

@@ -99,16 +99,8 @@ class LeftOut:
         self.skipped: dict[str, int] = {}
         self.first: dict[str, str] = {}
 
-    def count(self, reason: str, path: str) -> None:
-        """Count one object."""
-        self._add(reason, 1, path)
-
-    def add(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:
-        """Add the counts of another part."""
-        for reason, count in skipped.items():
-            self._add(reason, count, first[reason])
-
-    def _add(self, reason: str, count: int, path: str) -> None:
+    def add(self, reason: str, path: str, count: int = 1) -> None:
+        """Count objects, of which `path` is one."""
         self.skipped[reason] = self.skipped.get(reason, 0) + count
         self.first.setdefault(reason, path)
 
@@ -119,7 +111,7 @@ def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
         try:
             profile = _profile(data, path, task.max_size)
         except _Left as reason:
-            left.count(str(reason), path)
+            left.add(str(reason), path)
             continue
         yield path, profile
 
@@ -159,7 +151,7 @@ def read_part(task: Task) -> Part:
     for path, profile in profiles_of(task, left):
         shares = shares_by(profile, path, task.rule)
         if shares is None:
-            left.count("without a host", path)
+            left.add("without a host", path)
             continue
         kind = kind_name(profile)
         for host, share in shares:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError, UsageError
-from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.combine import combine
+from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import HostRule, host_rule
-from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task
+from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task, read_part
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.model import silent
@@ -21,6 +22,9 @@ from pprofdiff.model.profiles.per_unit import PerUnit
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
 from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from pprofdiff.fleets.tallies import Tally
 
 MAX_SKIPPED = 0.01
 """The default fraction of objects that may be left out."""
@@ -42,7 +46,7 @@ class FleetOptions(NamedTuple):
     """How to read profiles of many hosts.
 
     `by` identifies hosts: see `hosts.host_rule`; `group_by` groups in addition to them.
-    `scheduler` and `workers` say where to read: see `engine.parts_of`. `max_skipped` is
+    `scheduler` and `workers` say where to read: see `engine.Where`. `max_skipped` is
     the largest fraction of a side's objects that may be left out. `labels` says whether
     samples keep their labels. `max_size` is the largest decompressed size of an object,
     in bytes. `anonymous` leaves out names of hosts and places. `progress` is called
@@ -59,6 +63,11 @@ class FleetOptions(NamedTuple):
     progress: Callable[[str], None] = silent
     group_by: str = ""
 
+    @property
+    def where(self) -> Where:
+        """Where to read."""
+        return Where(self.scheduler, self.workers, self.progress)
+
 
 def load_fleets(
     base: Sequence[str], new: Sequence[str], options: FleetOptions
@@ -68,19 +77,14 @@ def load_fleets(
     Raises FetchError, UsageError: as `sources.source_of` and `hosts.host_rule` do; or
     no group is found. Raises FormatError: more than `options.max_skipped` of a side's
     objects are not readable profiles, or all are not. Raises ClusterError: as
-    `engine.parts_of` does.
+    `engine.reduced` does.
     """
     options.progress("listing objects")
     read_once((*base, *new))
     sources = source_of(tuple(base), "base"), source_of(tuple(new), "new")
     rule = host_rule(options.by, paths_of(sources))
     tasks = [tasks_of(source, rule, options) for source in sources]
-    parts = parts_of(
-        tasks,
-        scheduler=options.scheduler,
-        workers=options.workers,
-        progress=options.progress,
-    )
+    parts = reduced(tasks, read_part, combine, options.where)
     notes = [
         noted(source, part, word, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
@@ -125,23 +129,7 @@ def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task
     return tasks
 
 
-class Read(Protocol):
-    """What was read from some objects."""
-
-    @property
-    def profiles(self) -> Sized:
-        """The profiles that were read."""
-
-    @property
-    def skipped(self) -> Mapping[str, int]:
-        """Number of objects left out, by reason."""
-
-    @property
-    def first(self) -> Mapping[str, str]:
-        """An example object for each reason."""
-
-
-def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
+def noted(source: Source, part: Part | Tally, word: str, options: FleetOptions) -> str:
     """Return a line on what was left out, "" for nothing; raises FormatError."""
     left = sum(part.skipped.values())
     if not left:
@@ -154,12 +142,11 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
         )
     )
     text = f"{label}: {left:,} of {len(source):,} objects left out: {reasons}"
+    reason = max(part.skipped, key=lambda one: (part.skipped[one], one))
     if not options.anonymous:
-        reason = max(part.skipped, key=lambda one: (part.skipped[one], one))
         text += f" (such as {printable(part.first[reason])})"
     if not part.profiles:
-        most = max(part.skipped, key=lambda one: (part.skipped[one], one))
-        raise FormatError(f"{text}{_remedy(most)}")
+        raise FormatError(f"{text}{_remedy(reason)}")
     if left > options.max_skipped * len(source):
         raise FormatError(
             f"{text}: more than --max-skipped {100 * options.max_skipped:g}%"

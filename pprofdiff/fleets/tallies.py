@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.fleets.cells import Cell, CellSums, joined, same, summed
+from pprofdiff.fleets.cells import Cell, CellSums, joined, summed
 from pprofdiff.fleets.hosts import GROUPS, group_of
 from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by, stripped
 from pprofdiff.fleets.steps import StepRule, width_for
@@ -83,13 +82,13 @@ def _shares(
     rule = task.objects.rule
     hosts = shares_by(profile, path, rule)
     if hosts is None:
-        left.count("without a host", path)
+        left.add("without a host", path)
         return []
     steps: list[tuple[str | int, Profile]] = [("", profile)]
     if task.steps is not None:
         by_step = task.steps.shares(profile, path)
         if by_step is None:
-            left.count(task.steps.lacking, path)
+            left.add(task.steps.lacking, path)
             return []
         steps = by_step
     return [
@@ -111,7 +110,8 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     profiles: dict[tuple[str | int, str], int] = {}
     left = LeftOut()
     for part in parts:
-        left.add(part.skipped, part.first)
+        for reason, count in part.skipped.items():
+            left.add(reason, part.first[reason], count)
         for key, count in part.profiles.items():
             profiles[key] = profiles.get(key, 0) + count
     width = max(part.width_s for part in parts)
@@ -122,20 +122,25 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     grouped = len({host for _, host in profiles}) > GROUPS
     sums = joined(
         [
-            _regrouped(part.sums) if grouped and not part.grouped else part.sums
+            _renamed(
+                part.sums,
+                width=width if chosen else 0,
+                grouped=grouped and not part.grouped,
+            )
             for part in parts
-        ],
-        partial(_in_window, width=width) if chosen else same,
+        ]
     )
     return Tally(sums, profiles, width, chosen, grouped, left.skipped, left.first)
 
 
-def _regrouped(sums: CellSums) -> CellSums:
-    """Return sums whose cells are named after their host's group."""
-    return replace(
-        sums,
-        cells=tuple(cell._replace(unit=group_of(cell.unit)) for cell in sums.cells),
-    )
+def _renamed(sums: CellSums, *, width: int, grouped: bool) -> CellSums:
+    """Return sums with cells of wider windows, if any, and of hosts' groups."""
+    cells = sums.cells
+    if width:
+        cells = tuple(_in_window(cell, width) for cell in cells)
+    if grouped:
+        cells = tuple(cell._replace(unit=group_of(cell.unit)) for cell in cells)
+    return replace(sums, cells=cells)
 
 
 def _seconds(profiles: Counts) -> set[int]:

@@ -15,7 +15,7 @@ import pytest
 from pprofdiff.errors import ClusterError
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.combine import combine, tree
-from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sources import source_of
@@ -67,8 +67,8 @@ def summary(part):
     return tables(part), dict(part.hosts), dict(part.skipped)
 
 
-def silent(_message):
-    pass
+def parts_of(sides, read=read_part, **where):
+    return reduced(sides, read, combine, Where(**where))
 
 
 @pytest.mark.parametrize("workers", daily((0, 1, 2), (2,)))
@@ -109,7 +109,7 @@ def killing(cluster):
 def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
     scheduler = cluster.scheduler_address
     with killing(cluster) as killed:
-        (part,) = parts_of([tasks], scheduler=scheduler, progress=silent)
+        (part,) = parts_of([tasks], scheduler=scheduler)
     assert killed
     assert summary(part) == expected
 
@@ -119,12 +119,11 @@ def die(_task):
 
 
 @pytest.mark.whole
-def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster, monkeypatch):
-    monkeypatch.setattr("pprofdiff.fleets.engine.read_part", die)
+def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster):
     with pytest.raises(
         ClusterError, match=r"^4 workers died, one after the other"
     ) as error:
-        parts_of([tasks[:1]], scheduler=cluster.scheduler_address, progress=silent)
+        parts_of([tasks[:1]], die, scheduler=cluster.scheduler_address)
     assert "\n" not in str(error.value)
 
 
@@ -160,9 +159,8 @@ def test_a_cluster_that_goes_away_is_one_line(tasks, capfd, monkeypatch, dies, s
             time.sleep(600)
 
         monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 8)
-        monkeypatch.setattr("pprofdiff.fleets.engine.read_part", kill)
         with pytest.raises(ClusterError, match=rf"^{address}: {said}") as error:
-            parts_of([tasks], scheduler=address, progress=silent)
+            parts_of([tasks], kill, scheduler=address)
         assert "\n" not in str(error.value)
         assert capfd.readouterr() == ("", "")
     finally:
@@ -183,7 +181,7 @@ def test_a_scheduler_without_this_package_is_one_line(tasks, tmp_path):
         with pytest.raises(
             ClusterError, match=f"^{address}: runs other software"
         ) as error:
-            parts_of([tasks], scheduler=address, progress=silent)
+            parts_of([tasks], scheduler=address)
         assert "\n" not in str(error.value)
     finally:
         scheduler.kill()
@@ -243,6 +241,6 @@ def alive(pid):
 @pytest.mark.whole
 def test_few_objects_start_no_worker(tasks, monkeypatch):
     monkeypatch.setattr("pprofdiff.fleets.engine._read_there", None)
-    (part,) = parts_of([tasks], progress=silent)
+    (part,) = parts_of([tasks])
     assert len(part.hosts) == 24
     assert sides._AT_ONCE * 4 == 200

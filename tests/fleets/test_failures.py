@@ -15,7 +15,8 @@ import pytest
 
 from pprofdiff.cli.main import main
 from pprofdiff.errors import FetchError, FormatError, UsageError
-from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.combine import combine
+from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.progress import Progress
@@ -305,7 +306,7 @@ def test_progress_says_how_much_is_read(fleet):
         for paths in (objects.paths[:10], objects.paths[10:])
     ]
     said = []
-    parts_of([tasks], progress=said.append)
+    reduced([tasks], read_part, combine, Where(progress=said.append))
     assert said == [f"reading: {n} of 24 objects" for n in (0, 10, 24)]
 
 

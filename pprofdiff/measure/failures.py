@@ -1,13 +1,15 @@
-"""Turn the output of a failed program into one error."""
+"""Run a test binary, and turn the output of one that fails into one error."""
 
 from __future__ import annotations
 
 import os
 import re
+import tempfile
+from collections.abc import Sequence
 
 from pprofdiff.errors import MeasureError
-from pprofdiff.measure.children import first_lines
-from pprofdiff.measure.gobuild import Tree, here
+from pprofdiff.measure.children import Ended, Program, first_lines, run
+from pprofdiff.measure.gobuild import Binary, Tree, here, with_gctrace
 from pprofdiff.units import printable
 
 _MOST = 1 << 26
@@ -25,25 +27,37 @@ _GCTRACE = re.compile(
 )
 
 
-def undone(name: str) -> bool:
-    """Return whether the output in a file shows a benchmark that ran no operations.
+def run_tests(
+    tree: Tree, binary: Binary, flags: Sequence[str], gctrace: str = ""
+) -> tuple[bytes, Ended]:
+    """Run a test binary without its tests; return its output and how it ended.
 
-    That happens when the program exits while a benchmark panics, or a benchmark calls
-    runtime.Goexit (testing.(*B).launch); the exit status may be 0.
+    `gctrace` is the file for the log of GC cycles. Raises MeasureError if a benchmark
+    fails or runs no operations.
     """
-    with open(name, "rb") as file:
-        return _NOTHING_DONE.search(file.read(_MOST)) is not None
+    words = [binary.path, "-test.run=^$", *flags]
+    variables = with_gctrace(tree.environment) if gctrace else tree.environment
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
+        names = os.path.join(own, "out"), gctrace or os.path.join(own, "errors")
+        with open(names[0], "wb") as out, open(names[1], "wb") as errors:
+            ended = run(Program(words, binary.folder, variables), out, errors)
+        with open(names[0], "rb") as file:
+            printed = file.read(_MOST)
+        # A program that exits while a benchmark panics, or a benchmark that calls
+        # runtime.Goexit (testing.(*B).launch), may exit with status 0.
+        if ended.status or _NOTHING_DONE.search(printed):
+            raise _failed(tree, binary.package, ended.status, names)
+        return printed, ended
 
 
-def failed(
+def _failed(
     tree: Tree, package: str, status: int, names: tuple[str, str]
 ) -> MeasureError:
     """Return the error for a failed test binary; `names` are its output files."""
     said = []
     for name in names:
-        if os.path.exists(name):
-            with open(name, "rb") as file:
-                said.append(file.read(_MOST))
+        with open(name, "rb") as file:
+            said.append(file.read(_MOST))
     # gctrace lines, headers and results do not explain the failure.
     text = b"\n".join(
         line

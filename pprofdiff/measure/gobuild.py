@@ -71,25 +71,35 @@ def environment() -> dict[str, str]:
     return variables
 
 
+def with_gctrace(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which programs print each GC cycle."""
+    given = variables.get("GODEBUG")
+    return {**variables, "GODEBUG": f"{given},gctrace=1" if given else "gctrace=1"}
+
+
 def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
     """Run the go command in a side's folder and return its output.
 
     Raises MeasureError; its message starts with the side and `failure`.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        program = Program(["go", *words], tree.folder, tree.environment)
-        status = run(program, out, errors).status
-        out.seek(0)
-        output = out.read(_MOST)
-        if status == 0:
-            return output
-        errors.seek(0)
-        said = _DOWNLOADS.sub(b"", errors.read(_MOST))
-        lines = here(tree, first_lines(said, output))
+    program = Program(["go", *words], tree.folder, tree.environment)
+    status, output, errors = _output(program)
+    if status == 0:
+        return output
+    lines = here(tree, first_lines(_DOWNLOADS.sub(b"", errors), output))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
     if _NO_MODULE in reason:
         failure = "no module here (measure commits with a go.mod, from its folder)"
     raise MeasureError(f"{tree.checkout.label}: {failure}: {reason.strip()}", lines)
+
+
+def _output(program: Program) -> tuple[int, bytes, bytes]:
+    """Return the status of a program, what it printed, and its error output."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        status = run(program, out, errors).status
+        out.seek(0)
+        errors.seek(0)
+        return status, out.read(_MOST), errors.read(_MOST)
 
 
 def compiled(tree: Tree, words: Sequence[str]) -> None:
@@ -230,13 +240,10 @@ def workspace(tree: Tree, path: str, top: str) -> str:
 
 def workspace_here(variables: Mapping[str, str]) -> str:
     """Return the go.work in effect in the working directory, "" for none."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        variables = {**variables, "GOWORK": os.environ.get("GOWORK", "")}
-        program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
-        status = run(program, out, errors).status
-        out.seek(0)
-        output = out.read(_MOST).decode("utf-8", "surrogateescape").strip()
-    return "" if status else output
+    variables = {**variables, "GOWORK": os.environ.get("GOWORK", "")}
+    program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
+    status, output, _ = _output(program)
+    return "" if status else output.decode("utf-8", "surrogateescape").strip()
 
 
 def toolchain(tree: Tree) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import count
 from statistics import median
 from typing import Any, NamedTuple
@@ -15,8 +16,9 @@ from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
 from pprofdiff.measure.iterations import Counts, operations_in, raised
+from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, folders_of
-from pprofdiff.measure.processes import Processes, without_forced
+from pprofdiff.measure.processes import run_leaf, without_forced
 from pprofdiff.measure.sides import SIDES, SideName, order
 from pprofdiff.measure.workload import Started
 from pprofdiff.model.profiles.operations import Operations
@@ -64,19 +66,18 @@ class GoBenchmarks:
 
     def __init__(
         self,
-        processes: Processes,
+        layouts: Layouts,
         plans: Mapping[Leaf, Plan],
         turns: int,
         alike: int,
         seconds: float | None,
         rewritten: Sequence[str] = (),
     ) -> None:
-        self._run = processes.run
+        self._run = partial(run_leaf, layouts)
         self._rewritten = rewritten
-        self._layouts = processes.layouts
+        self._layouts = layouts
         self._alike = alike
         self._turn_s = seconds
-        self._asked = processes.asked
         self.plans = dict(plans)
         self.turns = turns
         self._folders = folders_of(list(plans))
@@ -218,9 +219,9 @@ class GoBenchmarks:
             "turns_a_round": self.turns,
             "turns_a_layout": self._alike if self._layouts.vary else None,
             "involuntary_context_switches_per_cpu_second": self._switches(),
-            "build_flags": list(self._asked.build),
-            "test_flags": list(self._asked.test),
-            "arguments": list(self._asked.arguments),
+            "build_flags": list(self._layouts.asked.build),
+            "test_flags": list(self._layouts.asked.test),
+            "arguments": list(self._layouts.asked.arguments),
         }
 
     def _heading(self) -> bytes:

@@ -15,8 +15,9 @@ from pprofdiff.measure.gobuild import Binary, Tree, test_binaries
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import Checkout, checked_out
 
-# As long for all, so that a path embedded in a binary shifts nothing.
-_ID = 12
+ID_LENGTH = 12
+"""Of the names of folders: paths embedded in binaries are equally long."""
+
 _BUILT = "built.json"
 
 
@@ -68,7 +69,7 @@ class KeptBuilds:
         """
         own = self._of(commit)
         root = os.path.join(own, "tree")
-        checkout = Checkout("new", commit[:_ID], commit, alone=True)
+        checkout = Checkout("new", commit[:ID_LENGTH], commit, alone=True)
         with suppress(FileNotFoundError):
             return self._read(own, root, checkout)
         shutil.rmtree(own, ignore_errors=True)
@@ -91,7 +92,7 @@ class KeptBuilds:
         return Built(tree, binaries)
 
     def _of(self, commit: str) -> str:
-        return os.path.join(self._folder, commit[:_ID])
+        return os.path.join(self._folder, commit[:ID_LENGTH])
 
     def _read(self, own: str, root: str, checkout: Checkout) -> Built:
         with open(os.path.join(own, _BUILT), encoding="utf-8") as file:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -12,8 +10,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.benchmarks.reader import parse
-from pprofdiff.measure.children import Program, run
-from pprofdiff.measure.failures import failed, undone
+from pprofdiff.measure.failures import run_tests
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 
@@ -21,7 +18,6 @@ from pprofdiff.measure.goflags import GoTest
 _PILOT_S, _SHORTEST_S = 0.1, 0.01
 # As in go test, for a benchmark that never ends; the user's -timeout comes later.
 _TIMEOUT = "10m"
-_MOST = 1 << 26
 _UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
 
 
@@ -62,21 +58,13 @@ def pilots(
     time = "1x" if asked.iterations is not None else f"{short:g}s"
     found: dict[Leaf, Pilot] = {}
     for binary, cpu in product(binaries, asked.cpus or (0,)):
-        words = [
-            *(binary.path, "-test.run=^$", f"-test.bench={asked.pattern}"),
-            *("-test.benchmem", f"-test.benchtime={time}", f"-test.timeout={_TIMEOUT}"),
+        flags = [
+            *(f"-test.bench={asked.pattern}", "-test.benchmem"),
+            *(f"-test.benchtime={time}", f"-test.timeout={_TIMEOUT}"),
             *Leaf(binary.package, "", cpu).flags,
             *(*asked.test, *asked.arguments),
         ]
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
-            names = os.path.join(own, "out"), os.path.join(own, "errors")
-            with open(names[0], "wb") as out, open(names[1], "wb") as errors:
-                program = Program(words, binary.folder, tree.environment)
-                status = run(program, out, errors).status
-            if status or undone(names[0]):
-                raise failed(tree, binary.package, status, names)
-            with open(names[0], "rb") as file:
-                printed = file.read(_MOST)
+        printed, _ = run_tests(tree, binary, flags)
         for name, unit, value in results_of(printed):
             leaf = Leaf(binary.package, name, cpu)
             before = found.get(leaf, Pilot(0.0, 0.0))

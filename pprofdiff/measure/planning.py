@@ -18,7 +18,7 @@ from pprofdiff.measure.iterations import (
 )
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, Pilot, pilots, shorter
-from pprofdiff.measure.processes import Processes
+from pprofdiff.measure.processes import run_leaf
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.units import first_few, printable
@@ -87,8 +87,7 @@ def planned(
             "-ldflags in GOFLAGS): their placement may account for a change of a few "
             "percent"
         )
-    processes = Processes(asked, trees, layouts)
-    start = _set_up_seconds(processes, found, common)
+    start = _set_up_seconds(layouts, found, common)
     turn = _Turn.of(len(common), start, layouts.seconds)
     plans = _plans(asked, found, common, seconds, turn)
     unlike = [
@@ -103,7 +102,7 @@ def planned(
         )
     fixed = asked.iterations is not None or asked.seconds is not None
     longer = None if fixed else turn.seconds
-    return GoBenchmarks(processes, plans, turn.number, turn.alike, longer, differ)
+    return GoBenchmarks(layouts, plans, turn.number, turn.alike, longer, differ)
 
 
 class _Turn(NamedTuple):
@@ -130,7 +129,7 @@ class _Turn(NamedTuple):
 
 
 def _set_up_seconds(
-    processes: Processes,
+    layouts: Layouts,
     found: Mapping[SideName, Mapping[Leaf, Pilot]],
     leaves: Sequence[Leaf],
 ) -> float:
@@ -138,7 +137,7 @@ def _set_up_seconds(
     longest = 0.0
     for leaf in leaves[:_PROBED]:
         began = time.monotonic()
-        processes.run("new", leaf, 1)
+        run_leaf(layouts, "new", leaf, 1)
         took = time.monotonic() - began - found["new"][leaf].seconds
         longest = max(longest, took)
     return longest

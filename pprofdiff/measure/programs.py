@@ -19,7 +19,13 @@ from pprofdiff.inputs.redaction import without_secrets
 from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
 from pprofdiff.measure.failures import without_gctrace
-from pprofdiff.measure.gobuild import Link, Tree, linked, program_files
+from pprofdiff.measure.gobuild import (
+    Link,
+    Tree,
+    linked,
+    program_files,
+    with_gctrace,
+)
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
 from pprofdiff.measure.sides import SideName, order
@@ -134,13 +140,11 @@ class Commands:
 
     def _program(self, side: SideName, words: Sequence[str], folder: str) -> Program:
         tree = self._trees[side]
-        given = tree.environment.get("GODEBUG")
         variables = {
-            **tree.environment,
+            **with_gctrace(tree.environment),
             "PATH": os.pathsep.join(
                 (self._folders[side], tree.environment.get("PATH", os.defpath))
             ),
-            "GODEBUG": f"{given},gctrace=1" if given else "gctrace=1",
             _OUT: os.path.abspath(folder),
         }
         return Program(words, tree.folder, variables)

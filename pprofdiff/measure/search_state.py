@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.measure.kept_builds import ID_LENGTH
 from pprofdiff.measure.sides import SIDES
 from pprofdiff.units import printable
 
 _SCHEMA = "pprofdiff-bisect/1"
 _NAME, _WORK = "bisect.json", "work"
-# As long for all, so that a path embedded in a binary shifts nothing.
-_ID = 12
 
 
 class SearchState:
@@ -60,7 +59,7 @@ class SearchState:
 
     def out(self, commit: str) -> str:
         """Return the folder of a commit's runs: ``base`` is the good end."""
-        return os.path.join(self._folder, "runs", commit[:_ID])
+        return os.path.join(self._folder, "runs", commit[:ID_LENGTH])
 
     def rounds(self, commit: str) -> int:
         """Return how often a commit was measured."""

@@ -12,7 +12,6 @@ from pprofdiff.measure.gotest import GoBenchmarks, Plan
 from pprofdiff.measure.iterations import Counts
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf
-from pprofdiff.measure.processes import Processes
 from pprofdiff.measure.sides import SIDES, Checkout
 
 pytestmark = pytest.mark.go
@@ -82,8 +81,7 @@ def counted(tmp_path_factory):
         Leaf("example.com/p", name): Plan(*[Counts(times, times)] * 3)
         for name, times in TIMES.items()
     }
-    processes = Processes(asked, trees, layouts)
-    benchmarks = GoBenchmarks(processes, plans, TURNS, TURNS, None)
+    benchmarks = GoBenchmarks(layouts, plans, TURNS, TURNS, None)
     folders = {side: str(folder / side) for side in SIDES}
     for side in SIDES:
         (folder / side).mkdir()

@@ -55,3 +55,12 @@ def transition_tables(
         allowed[effect] = sum(1 << s for s in states)
         after[effect] = state
     return allowed, after
+
+
+def all_allowed(
+    allowed: NDArray[np.uint8], effect: NDArray[np.uint8], before: NDArray[np.uint8]
+) -> bool:
+    """Return whether each effect may follow the state before it."""
+    bits = np.take(allowed, effect)
+    bits >>= before
+    return bool((bits & 1).all())

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from pprofdiff.model.csr import offsets_of
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.model.csr import count_in_row, offsets_of
 from pprofdiff.model.traces.trace import Stacks
 
+# Smaller ids are looked up in a table (int32 each), others by bisection.
+_TABLE = 1 << 22
 # Numbers per frame in the file: program counter, function, file, line.
 FRAME_NUMBERS = 4
 _LARGEST_LINE = (1 << 63) - 1
@@ -36,6 +42,31 @@ class Interner:
         """Return the index of a stack, given as int32 frame indices, leaf first."""
         return self._stacks.setdefault(frames, len(self._stacks))
 
+    def add_stacks(
+        self,
+        counts: NDArray[np.int64],
+        frames: Sequence[tuple[int, int, int]],
+        which: NDArray[np.int64],
+    ) -> list[int]:
+        """Return the indices of stacks; `counts` has how many frames each one has.
+
+        `which` are their frames, as positions in `frames`: function, file, line. The
+        runtime writes a frame without function and file where it cannot unwind a stack.
+        Like Go's tools, this drops a stack that has only such frames.
+        """
+        known = np.array([self.frame(*frame) for frame in frames], np.int32)
+        named = np.array([function or file for function, file, _ in frames], np.bool_)
+        offsets = offsets_of(counts)
+        some = count_in_row(named[which], offsets) > 0
+        frame_bytes = known[which].tobytes()
+        stops = (offsets * known.itemsize).tolist()
+        return [
+            self.stack(frame_bytes[begin:end]) if is_named else 0
+            for begin, end, is_named in zip(
+                stops[:-1], stops[1:], some.tolist(), strict=True
+            )
+        ]
+
     def stacks(self) -> Stacks:
         """Return all stacks as a trace table."""
         frames = np.array(list(self._frames), np.int64).reshape(-1, 3)
@@ -47,3 +78,40 @@ class Interner:
             frames[:, 1].astype(np.int32),
             frames[:, 2].copy(),
         )
+
+
+class IdMap:
+    """Maps ids, any 64-bit numbers, of strings or stacks to indices; 0 has to be there.
+
+    `what` they are is for errors; if "", an unknown id maps to 0.
+    """
+
+    def __init__(self, indices: dict[int, int], what: str = "") -> None:
+        self._what = what
+        ids = np.fromiter(indices, np.uint64, len(indices)).view(np.int64)
+        order = np.argsort(ids)
+        self._ids = ids[order]
+        self._indices = np.fromiter(indices.values(), np.int32, len(indices))[order]
+        dense = self._ids[0] >= 0 and self._ids[-1] < _TABLE
+        self._table = np.full(int(self._ids[-1]) + 2 if dense else 0, -1, np.int32)
+        if dense:
+            self._table[self._ids] = self._indices
+
+    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Return the index of each id; raises Damage for an unknown one, or 0."""
+        if ids.itemsize == 4:
+            ids = ids.astype(np.int64)
+        elif ids.dtype == np.uint64:
+            ids = ids.view(np.int64)
+        if len(self._table):
+            indices: NDArray[np.int32] = np.take(self._table, ids, mode="clip")
+            if len(ids) and int(ids.min()) < 0:
+                indices[ids < 0] = -1
+        else:
+            at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+            indices = np.where(self._ids[at] == ids, self._indices[at], np.int32(-1))
+        if len(indices) and int(indices.min()) < 0:
+            if self._what:
+                raise Damage(f"a {self._what} that is not in the file")
+            np.maximum(indices, 0, out=indices)
+        return indices

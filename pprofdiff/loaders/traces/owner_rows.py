@@ -30,3 +30,12 @@ def shifted(column: NDArray[T]) -> NDArray[T]:
     before = np.zeros_like(column)
     before[1:] = column[:-1]
     return before
+
+
+def values_before(
+    after: NDArray[T], first: NDArray[np.int64], start: NDArray[T]
+) -> NDArray[T]:
+    """Return the value before each row; `start` has those before rows `first`."""
+    before = shifted(after)
+    before[first] = start
+    return before

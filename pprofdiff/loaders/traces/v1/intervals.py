@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
 from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
+from pprofdiff.loaders.traces.interning import IdMap
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.loaders.traces.v1.context import NOBODY, V1Context
 from pprofdiff.loaders.traces.v1.events import V1Events
-from pprofdiff.loaders.traces.v1.interned import IdMap
 from pprofdiff.loaders.traces.v1.schema import (
     BLOCKS,
     EXITS,

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.interning import IdMap, Interner
 from pprofdiff.loaders.traces.timeline import TimelineEvents
 from pprofdiff.loaders.traces.v1.events import FileTables
-from pprofdiff.loaders.traces.v1.interned import IdMap
 from pprofdiff.loaders.traces.v1.intervals import BEGIN_NS, OrderedTrace
 from pprofdiff.loaders.traces.v1.schema import V1Type, stop_reasons
 from pprofdiff.loaders.traces.v2.schema import EventType

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
+    all_allowed,
     lookup,
     membership,
     rows_in,
     transition_tables,
 )
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.loaders.traces.owner_rows import first_of_each, shifted
 from pprofdiff.loaders.traces.v1.context import V1Context
 from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import (
@@ -171,10 +172,9 @@ def _check(
     step[is_first] = number[is_first]
     if (step != moved).any():
         raise Damage("a goroutine's events are not in sequence")
-    before = np.empty_like(types)
-    before[1:] = _NEXT[types[:-1]]
+    before = shifted(_NEXT[types])
     before[is_first] = UNKNOWN
-    if not (_ALLOWED[types] >> before & 1).all():
+    if not all_allowed(_ALLOWED, types, before):
         raise Damage("a goroutine does what its state does not allow")
 
 

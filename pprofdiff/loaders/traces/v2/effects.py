@@ -69,12 +69,32 @@ def sequence_numbers(key: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.maximum(key - NUMBERED, 0)
 
 
+def in_sequence(
+    number: NDArray[np.int64],
+    bumps: NDArray[np.bool_],
+    is_first: NDArray[np.bool_],
+    anew: NDArray[np.bool_],
+    before: int,
+) -> bool:
+    """Return whether owners' sequence numbers have neither gaps nor duplicates.
+
+    `bumps` marks the effects that carry the next number, `is_first` the first of each
+    owner, `anew` those at which numbers begin again; `before` is the number before all.
+    """
+    step = np.diff(number, prepend=before)
+    step[anew] = number[anew]
+    return bool((step == (bumps & ~is_first)).all() and not (bumps & is_first).any())
+
+
 class EffectOrder:
     """Ordered effects, each packed into a sorted int64, and read in chunks.
 
     From the top, the bits are the owner, `key_bits` of key, and `rank_bits` with the
-    event above the last bit, `second`.
+    event above the last bit, `second`. `mask` selects the bits of a key that count
+    within an incarnation, see `Incarnations`.
     """
+
+    mask = -1
 
     def __init__(self, key: NDArray[np.int64], key_bits: int, rank_bits: int) -> None:
         self._key = key

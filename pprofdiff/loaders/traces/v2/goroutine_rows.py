@@ -17,20 +17,20 @@ from pprofdiff.loaders.traces.byte_tables import UNKNOWN, membership
 from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.interning import IdMap
 from pprofdiff.loaders.traces.owner_rows import counts_of_each, first_of_each
 from pprofdiff.loaders.traces.v2.context import Context
+from pprofdiff.loaders.traces.v2.effects import EffectOrder
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.goroutine_states import (
     STATUS_SYSCALL,
     SWITCH_STARTS,
-    GoroutineEffects,
     StateChanges,
     goroutine_state_changes,
 )
 from pprofdiff.loaders.traces.v2.incarnations import CREATES
 from pprofdiff.loaders.traces.v2.row_store import OwnerCounts, RowStore
 from pprofdiff.loaders.traces.v2.schema import EventType
-from pprofdiff.loaders.traces.v2.strings import IdMap
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.traces.table import Table
 
@@ -109,7 +109,7 @@ class GoroutineRows:
 
 def goroutine_rows(
     generation: GenerationEvents,
-    order: GoroutineEffects,
+    order: EffectOrder,
     constraints: list[HappensBefore],
     before: GoroutineStates,
     store: RowStore,
@@ -138,7 +138,7 @@ def goroutine_rows(
 
 
 def _state_changes(
-    generation: GenerationEvents, order: GoroutineEffects, state: NDArray[np.uint8]
+    generation: GenerationEvents, order: EffectOrder, state: NDArray[np.uint8]
 ) -> Iterator[StateChanges]:
     return goroutine_state_changes(
         order, generation.events, generation.context, state, generation.losses
@@ -147,14 +147,14 @@ def _state_changes(
 
 def _rows_in_order(
     generation: GenerationEvents,
-    order: GoroutineEffects,
+    order: EffectOrder,
     before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows | None:
     """Like `goroutine_rows`; return None if a goroutine's time runs backwards."""
     events = generation.events
     state, first_stack = before.state.copy(), before.first_stack.copy()
-    writer = _RowWriter(generation, store.room(len(order.order)))
+    writer = _RowWriter(generation, store.room(len(order)))
     new = [NewGoroutines.none()]
     last = 0
     for changes in _state_changes(generation, order, state):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
+    all_allowed,
     lookup,
     membership,
     rows_in,
@@ -20,6 +21,7 @@ from pprofdiff.loaders.traces.byte_tables import (
 )
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.owner_rows import values_before
 from pprofdiff.loaders.traces.v2.context import Context
 from pprofdiff.loaders.traces.v2.effects import (
     AFTER_STATUS,
@@ -30,6 +32,7 @@ from pprofdiff.loaders.traces.v2.effects import (
     EffectOrder,
     Effects,
     OrderedEffects,
+    in_sequence,
     order_effects,
     sequence_numbers,
 )
@@ -110,14 +113,6 @@ class StateChanges:
     is_first: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineEffects:
-    """All effects on goroutines in order; `mask` is as in `Incarnations`."""
-
-    order: EffectOrder
-    mask: int
-
-
 def goroutine_effects(
     events: Events,
     context: Context,
@@ -125,7 +120,7 @@ def goroutine_effects(
     incarnations: Incarnations,
     states: NDArray[np.uint8],
     losses: ProcessorLosses,
-) -> GoroutineEffects:
+) -> EffectOrder:
     """Return all effects on goroutines in order.
 
     `states` (uint8, by goroutine) are those before the generation. Raises Damage if an
@@ -138,11 +133,12 @@ def goroutine_effects(
     switches = len(events.where(E.GO_SWITCH, E.GO_SWITCH_DESTROY))
     most = size + 2 * switches + len(losses.event)
     order = order_effects(groups, len(goroutines), size, most)
-    return GoroutineEffects(order, incarnations.mask)
+    order.mask = incarnations.mask
+    return order
 
 
 def goroutine_state_changes(
-    ordered: GoroutineEffects,
+    order: EffectOrder,
     events: Events,
     context: Context,
     states: NDArray[np.uint8],
@@ -150,26 +146,25 @@ def goroutine_state_changes(
 ) -> Iterator[StateChanges]:
     """Yield the state changes of all goroutines, a chunk of effects at a time.
 
-    `ordered` comes from `goroutine_effects`, with the same `losses`. `states` (uint8,
+    `order` comes from `goroutine_effects`, with the same `losses`. `states` (uint8,
     by goroutine) are updated in place as changes are yielded. Raises Damage if effects
     are out of sequence, or a state does not allow one.
     """
     owner, number = -1, 0
-    for effects in ordered.order.chunks():
+    for effects in order.chunks():
         effect = _kinds_of_effect(events, context, effects)
         state = np.take(_NEXT, effect)
         is_first = effects.first_rows(owner)
         first = np.append(0, np.flatnonzero(is_first[1:]) + 1)
-        before = np.empty_like(state)
-        before[1:] = state[:-1]
-        before[first] = states[effects.owner[first]]
+        before = values_before(state, first, states[effects.owner[first]])
         _put_blocked_syscalls(state, before, effect, context.processor[effects.event])
-        allowed = np.take(_ALLOWED, effect)
-        allowed >>= before
-        if not (allowed & 1).all():
+        if not all_allowed(_ALLOWED, effect, before):
             raise Damage("a goroutine does what its state does not allow")
-        numbers = sequence_numbers(effects.key & ordered.mask)
-        _check_sequence(numbers, effect, is_first, number)
+        numbers = sequence_numbers(effects.key & order.mask)
+        bumps = np.take(_BUMPS, effect)
+        anew = is_first | lookup(_CREATES, effect).view(np.bool_)
+        if not in_sequence(numbers, bumps, is_first, anew, number):
+            raise Damage("a goroutine's events are not in sequence")
         owner, number = int(effects.owner[-1]), int(numbers[-1])
         last = np.append(first[1:], len(state)) - 1
         states[effects.owner[last]] = state[last]
@@ -313,18 +308,3 @@ def _put_blocked_syscalls(
     without = (before == UNKNOWN) & (processor < 0)
     without |= before == S.SYSCALL_BLOCKED
     state[np.flatnonzero((effect == STATUS_SYSCALL) & without)] = S.SYSCALL_BLOCKED
-
-
-def _check_sequence(
-    number: NDArray[np.int64],
-    effect: NDArray[np.uint8],
-    is_first: NDArray[np.bool_],
-    before: int,
-) -> None:
-    """Raise Damage if a goroutine's sequence numbers have gaps or duplicates."""
-    step = np.diff(number, prepend=before)
-    anew = is_first | lookup(_CREATES, effect).view(np.bool_)
-    step[anew] = number[anew]
-    bumps = np.take(_BUMPS, effect)
-    if (step != (bumps & ~is_first)).any() or (bumps & is_first).any():
-        raise Damage("a goroutine's events are not in sequence")

@@ -8,19 +8,20 @@ internal/trace/order.go.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
+    all_allowed,
     lookup,
     membership,
     transition_tables,
 )
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex, Ids
+from pprofdiff.loaders.traces.owner_rows import values_before
 from pprofdiff.loaders.traces.v2.context import NOBODY, Context, ThreadBindings
 from pprofdiff.loaders.traces.v2.effects import (
     LATE_STATUS,
@@ -28,6 +29,7 @@ from pprofdiff.loaders.traces.v2.effects import (
     STATUS,
     Effects,
     OrderedEffects,
+    in_sequence,
     order_effects,
     sequence_numbers,
 )
@@ -38,7 +40,6 @@ from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import ProcessorState
 
 E = EventType
-T = TypeVar("T", bound=np.generic)
 P = ProcessorState
 # An effect is the type of its event, or one of these: above _STATUS_EFFECT, statuses by
 # ProcStatus; and the status of a goroutine in a system call.
@@ -145,9 +146,11 @@ def processor_state_changes(
     for effects in order.chunks():
         effect = _kinds_of_effect(events, effects)
         is_first = effects.first_rows(owner)
-        _check_sequence(effects, effect, is_first, number)
-        owner = int(effects.owner[-1])
-        number = int(sequence_numbers(effects.key[-1:])[0])
+        numbers = sequence_numbers(effects.key)
+        bumps = lookup(_BUMPS, effect).view(np.bool_)
+        if not in_sequence(numbers, bumps, is_first, is_first, number):
+            raise Damage("a processor's events are not in sequence")
+        owner, number = int(effects.owner[-1]), int(numbers[-1])
         calls = _calls(events, context, ids.goroutines, effects, effect, states)
         some, lost, states = _changes(events, effects, effect, calls, states)
         changes.append(replace(some, is_first=is_first))
@@ -172,19 +175,17 @@ def _changes(
     owner = effects.owner[first]
     # A status repeats what is known; an abandoned system call is still a call.
     state = np.take(_NEXT, effect)
-    before = _values_before(state, first, states.state[owner])
+    before = values_before(state, first, states.state[owner])
     same = np.flatnonzero(
         (effect == _STATUS_EFFECT + ProcStatus.SYSCALL_ABANDONED)
         & (before == P.SYSCALL)
     )
     state[same] = P.SYSCALL
-    before = _values_before(state, first, states.state[owner])
-    allowed = np.take(_ALLOWED, effect)
-    allowed >>= before
-    if not (allowed & 1).all():
+    before = values_before(state, first, states.state[owner])
+    if not all_allowed(_ALLOWED, effect, before):
         raise Damage("a processor does what its state does not allow")
-    caller = _values_before(calls.goroutine, first, states.caller[owner])
-    began = _values_before(calls.event, first, states.call[owner])
+    caller = values_before(calls.goroutine, first, states.caller[owner])
+    began = values_before(calls.event, first, states.call[owner])
     gone = np.flatnonzero((state == P.IDLE) & (before == P.SYSCALL) & (caller >= 0))
     changes = ProcessorChanges(
         owner=effects.owner,
@@ -202,16 +203,6 @@ def _changes(
 def _visible(state: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the states of the model: an abandoned P is idle."""
     return np.where(state == _ABANDONED, np.uint8(P.IDLE), state)
-
-
-def _values_before(
-    after: NDArray[T], first: NDArray[np.int64], start: NDArray[T]
-) -> NDArray[T]:
-    """Return the value before each row; `start` has those before rows `first`."""
-    before = np.empty_like(after)
-    before[1:] = after[:-1]
-    before[first] = start
-    return before
 
 
 def _effects_of(
@@ -252,21 +243,6 @@ def _kinds_of_effect(events: Events, effects: OrderedEffects) -> NDArray[np.uint
     effect[rows] = _STATUS_EFFECT + status
     effect[lookup(_GOROUTINE_STATUS, effect).view(np.bool_)] = _CALLER_STATUS
     return effect
-
-
-def _check_sequence(
-    effects: OrderedEffects,
-    effect: NDArray[np.uint8],
-    is_first: NDArray[np.bool_],
-    before: int,
-) -> None:
-    """Raise Damage if a P's sequence numbers have gaps or duplicates."""
-    number = sequence_numbers(effects.key)
-    step = np.diff(number, prepend=before)
-    step[is_first] = number[is_first]
-    bumps = lookup(_BUMPS, effect).view(np.bool_)
-    if (step != (bumps & ~is_first)).any() or (bumps & is_first).any():
-        raise Damage("a processor's events are not in sequence")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

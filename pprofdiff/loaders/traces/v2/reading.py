@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,25 +46,20 @@ def event_batches(data: bytes, batches: list[Batch]) -> list[Batch]:
     return sorted(timed, key=lambda b: b.thread)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Decoded:
-    """The events of a few batches: fields as in `Events`; `counts` are per batch."""
-
-    type: NDArray[np.uint8]
-    time: NDArray[np.int64]
-    stack: NDArray[np.int32]
-    reason: NDArray[np.uint16]
-    columns: list[NDArray[np.unsignedinteger]]
-    counts: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    rare_arguments: NDArray[np.int64]
-
-
 class _Columns:
-    """The columns of a generation, filled from the front."""
+    """The columns of a generation's events, filled from the front."""
 
-    def __init__(self, most: int) -> None:
-        self.size = 0
+    def __init__(
+        self,
+        most: int,
+        finder: EventFinder,
+        tables: GenerationTables,
+        reasons: ReasonCodes,
+    ) -> None:
+        self._size = 0
+        self._finder = finder
+        self._tables = tables
+        self._reasons = reasons
         self._type = np.empty(most, np.uint8)
         self._time = np.empty(most, np.int64)
         self._stack = np.empty(most, np.int32)
@@ -79,23 +72,51 @@ class _Columns:
         self._rare_arguments = [np.zeros((_MOST, 0), np.int64)]
         self._counts = [_NONE]
 
-    def add(self, part: _Decoded) -> None:
-        """Append events."""
-        rows = slice(self.size, self.size + len(part.type))
-        self._type[rows] = part.type
-        self._time[rows] = part.time
-        self._stack[rows] = part.stack
-        self._reason[rows] = part.reason
-        for place, values in enumerate(part.columns):
-            self._arguments[place][rows] = values
+    def add(self, tokens: BatchVarints, bases: list[int]) -> None:
+        """Append the events of a few batches; `bases` are their starts in units."""
+        head = self._finder.find(tokens)
+        types = tokens.lead[head]
+        here = slice(self._size, self._size + len(types))
+        fused = types >= FIRST_EXPERIMENTAL
+        # Position of the time delta: after the type, or merged with it.
+        elapsed = head + 1
+        if fused.any():
+            elapsed -= fused
+            units = tokens.values[elapsed]
+            units[fused] >>= 7
+        else:
+            units = tokens.values[elapsed]
+        begins = np.searchsorted(head, tokens.starts)
+        counts = np.diff(begins, append=len(head))
+        self._type[here] = types
+        self._time[here] = _times(
+            units, begins, counts, bases, self._tables.ns_per_unit
+        )
+        at = rows_in(_STACK, types)
+        place = np.take(_STACK, types[at])
+        stack = self._stack[here]
+        stack[:] = 0
+        stack[at] = self._tables.stacks(tokens.values[elapsed[at] + place])
+        at = rows_in(_REASONED, types)
+        reason = self._reason[here]
+        reason[:] = 0
+        strings = self._tables.strings(tokens.values[elapsed[at] + 1])
+        reason[at] = self._reasons(strings)
+        for nth, (column, wide) in enumerate(
+            zip(self._arguments, self._wide, strict=True), start=1
+        ):
+            values = tokens.values[elapsed + nth]
+            column[here] = values
             if values.itemsize > 4:
-                wide = np.flatnonzero(values >> np.uint8(32))
-                whole = values[wide].astype(np.uint64).view(np.int64)
-                self._wide[place].append(WideValues(wide + self.size, whole))
-        self._rare.append(part.rare + self.size)
-        self._rare_arguments.append(part.rare_arguments)
-        self._counts.append(part.counts)
-        self.size = rows.stop
+                rows = np.flatnonzero(values >> np.uint8(32))
+                whole = values[rows].astype(np.uint64).view(np.int64)
+                wide.append(WideValues(rows + here.start, whole))
+        rare = rows_in(_RARE, types)
+        arguments = tokens.values[elapsed[rare] + np.arange(1, _MOST + 1)[:, None]]
+        self._rare.append(rare + here.start)
+        self._rare_arguments.append(arguments.astype(np.uint64).view(np.int64))
+        self._counts.append(counts)
+        self._size = here.stop
 
     def events(self, threads: list[int]) -> Events:
         """Return all events; `threads` has the thread of each batch."""
@@ -105,15 +126,15 @@ class _Columns:
         counts = np.bincount(owner, np.concatenate(self._counts), len(names))
         rare = np.concatenate(self._rare)
         return Events(
-            type=self._type[: self.size],
-            time=self._time[: self.size],
-            stack=self._stack[: self.size],
-            reason=self._reason[: self.size],
+            type=self._type[: self._size],
+            time=self._time[: self._size],
+            stack=self._stack[: self._size],
+            reason=self._reason[: self._size],
             threads=np.array(names, np.uint64).view(np.int64),
             offsets=offsets_of(counts.astype(np.int64)),
             rare=rare,
             rare_type=self._type[rare],
-            columns=[column[: self.size] for column in self._arguments],
+            columns=[column[: self._size] for column in self._arguments],
             wide=[WideValues.concatenate(wide) for wide in self._wide],
             rare_arguments=np.concatenate(self._rare_arguments, axis=1),
         )
@@ -133,55 +154,12 @@ def read_events(
     view = memoryview(data)
     sizes = offsets_of(np.array([b.last - b.first for b in batches], np.int64))
     # An event has at least two bytes.
-    columns = _Columns(int(sizes[-1]) // 2)
+    columns = _Columns(int(sizes[-1]) // 2, finder, tables, reasons)
     for first, last in chunks(sizes, _BYTES_AT_ONCE) if batches else ():
         some = batches[first:last]
         tokens = read_batch_varints([view[b.first : b.last] for b in some])
-        bases = [b.time for b in some]
-        columns.add(_decode(tokens, bases, finder, tables, reasons))
+        columns.add(tokens, [b.time for b in some])
     return columns.events([b.thread for b in batches])
-
-
-def _decode(
-    tokens: BatchVarints,
-    bases: list[int],
-    finder: EventFinder,
-    tables: GenerationTables,
-    reasons: ReasonCodes,
-) -> _Decoded:
-    """Decode a few batches; `bases` are their start times in clock units."""
-    head = finder.find(tokens)
-    types = tokens.lead[head]
-    fused = types >= FIRST_EXPERIMENTAL
-    # Position of the time delta: after the type, or merged with it.
-    elapsed = head + 1
-    if fused.any():
-        elapsed -= fused
-        units = tokens.values[elapsed]
-        units[fused] >>= 7
-    else:
-        units = tokens.values[elapsed]
-    begins = np.searchsorted(head, tokens.starts)
-    counts = np.diff(begins, append=len(head))
-    at = rows_in(_STACK, types)
-    place = np.take(_STACK, types[at])
-    stack = np.zeros(len(types), np.int32)
-    stack[at] = tables.stacks(tokens.values[elapsed[at] + place])
-    at = rows_in(_REASONED, types)
-    reason = np.zeros(len(types), np.uint16)
-    reason[at] = reasons(tables.strings(tokens.values[elapsed[at] + 1]))
-    rare = rows_in(_RARE, types)
-    rare_arguments = tokens.values[elapsed[rare] + np.arange(1, _MOST + 1)[:, None]]
-    return _Decoded(
-        type=types,
-        time=_times(units, begins, counts, bases, tables.ns_per_unit),
-        stack=stack,
-        reason=reason,
-        columns=[tokens.values[elapsed + place] for place in range(1, _COLUMNS + 1)],
-        counts=counts,
-        rare=rare,
-        rare_arguments=rare_arguments.astype(np.uint64).view(np.int64),
-    )
 
 
 def _times(

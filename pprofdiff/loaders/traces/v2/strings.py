@@ -6,52 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, Interner
-from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, IdMap, Interner
 from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
-from pprofdiff.model.csr import count_in_row, expand, offsets_of
+from pprofdiff.model.csr import expand, first_places, grouped
 
 # internal/trace/tracev2: MaxEventTrailerDataSize, MaxFramesPerStack.
 _LONGEST_STRING = 1 << 10
 _DEEPEST_STACK = 128
 _MOST_REASONS = 1 << 16
-# Smaller ids are looked up in a table (int32 each), others by bisection.
-_TABLE = 1 << 22
-
-
-class IdMap:
-    """Maps ids, any 64-bit numbers, of one generation to indices of the `Interner`."""
-
-    def __init__(self, what: str, indices: dict[int, int]) -> None:
-        self._what = what
-        ids = np.fromiter(indices, np.uint64, len(indices)).view(np.int64)
-        order = np.argsort(ids)
-        self._ids = ids[order]
-        self._indices = np.fromiter(indices.values(), np.int32, len(indices))[order]
-        dense = len(ids) > 0 and self._ids[0] >= 0 and self._ids[-1] < _TABLE
-        self._table = np.full(int(self._ids[-1]) + 2 if dense else 0, -1, np.int32)
-        if dense:
-            self._table[self._ids] = self._indices
-
-    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the index of each id; raises Damage for an unknown one."""
-        if ids.itemsize == 4:
-            ids = ids.astype(np.int64)
-        elif ids.dtype == np.uint64:
-            ids = ids.view(np.int64)
-        if len(self._table):
-            if len(ids) and int(ids.min()) < 0:
-                raise Damage(f"a {self._what} that is not in the file")
-            indices: NDArray[np.int32] = np.take(self._table, ids, mode="clip")
-        else:
-            at = np.searchsorted(self._ids, ids)
-            at = np.minimum(at, len(self._ids) - 1)
-            indices = np.where(self._ids[at] == ids, self._indices[at], np.int32(-1))
-        if len(indices) and int(indices.min()) < 0:
-            raise Damage(f"a {self._what} that is not in the file")
-        return indices
 
 
 class ReasonCodes:
@@ -108,38 +72,25 @@ def read_stacks(
     As in Go, the first frame seen for a program counter in a generation defines it.
     Raises Damage for malformed batches, unknown strings, or repeated ids.
     """
-    indices = {0: 0}
     if not parts:
-        return IdMap("stack", indices)
+        return IdMap({0: 0}, "stack")
     tokens = read_batch_varints(parts)
     names, counts, at = _split(tokens.values[:-TAIL], tokens.starts.tolist())
     cells = expand(at, counts * FRAME_NUMBERS)
-    frames = tokens.values[cells].reshape(-1, FRAME_NUMBERS)
-    first, which = _distinct(frames[:, 0])
-    rows = frames[first].tolist()
+    numbers = tokens.values[cells].reshape(-1, FRAME_NUMBERS)
+    counters, which = grouped(numbers[:, 0])
+    first = first_places(which, len(counters))
     try:
-        known = [
-            interner.frame(
-                interner.string(strings[function]),
-                interner.string(strings[file]),
-                line,
-            )
-            for _, function, file, line in rows
+        frames = [
+            (interner.string(strings[function]), interner.string(strings[file]), line)
+            for _, function, file, line in numbers[first].tolist()
         ]
     except KeyError:
         raise Damage("a stack names a string that is not in the file") from None
-    frame_bytes = np.array(known, np.int32)[which].tobytes()
-    # The runtime writes a frame without function and file where it cannot unwind a
-    # stack. Go's tools drop a stack that has only such frames.
-    has_name = np.array([any(strings[place] for place in r[1:3]) for r in rows], bool)
-    offsets = offsets_of(counts)
-    named = count_in_row(has_name[which], offsets).tolist()
-    stops = (offsets * 4).tolist()
-    for name, begin, end, some in zip(names, stops, stops[1:], named, strict=False):
-        if name in indices:
-            raise Damage("two stacks of one number")
-        indices[name] = interner.stack(frame_bytes[begin:end]) if some else 0
-    return IdMap("stack", indices)
+    if len({0, *names}) <= len(names):
+        raise Damage("two stacks of one number")
+    indices = interner.add_stacks(counts, frames, which)
+    return IdMap({0: 0} | dict(zip(names, indices, strict=True)), "stack")
 
 
 def _split(
@@ -164,15 +115,3 @@ def _split(
         if at != end:
             raise Damage("a stack that does not end")
     return names, np.array(counts, np.int64), np.array(places, np.int64)
-
-
-def _distinct(
-    values: NDArray[np.unsignedinteger],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first index of each distinct value, and which of those each one is."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    first = first_of_each(ranked)
-    which = np.empty(len(ranked), np.int64)
-    which[order] = np.cumsum(first) - 1
-    return order[first], which

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.interning import IdMap, Interner
 from pprofdiff.loaders.traces.v2.batches import Generation
 from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import EventType
-from pprofdiff.loaders.traces.v2.strings import IdMap, read_stacks, read_strings
+from pprofdiff.loaders.traces.v2.strings import read_stacks, read_strings
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import Sync
@@ -100,7 +100,7 @@ def read_tables(
     return GenerationTables(
         sync=sync,
         ns_per_unit=ns_per_unit,
-        strings=IdMap("string", known),
+        strings=IdMap(known, "string"),
         stacks=read_stacks(stacks, {0: ""} | texts, interner),
         samples=_samples(samples),
     )

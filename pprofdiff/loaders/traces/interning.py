@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import IdIndex
 from pprofdiff.model.csr import count_in_row, offsets_of
 from pprofdiff.model.traces.trace import Stacks
 
-# Smaller ids are looked up in a table (int32 each), others by bisection.
-_TABLE = 1 << 22
 # Numbers per frame in the file: program counter, function, file, line.
 FRAME_NUMBERS = 4
 _LARGEST_LINE = (1 << 63) - 1
@@ -88,28 +87,14 @@ class IdMap:
 
     def __init__(self, indices: dict[int, int], what: str = "") -> None:
         self._what = what
-        ids = np.fromiter(indices, np.uint64, len(indices)).view(np.int64)
-        order = np.argsort(ids)
-        self._ids = ids[order]
-        self._indices = np.fromiter(indices.values(), np.int32, len(indices))[order]
-        dense = self._ids[0] >= 0 and self._ids[-1] < _TABLE
-        self._table = np.full(int(self._ids[-1]) + 2 if dense else 0, -1, np.int32)
-        if dense:
-            self._table[self._ids] = self._indices
+        self._ids = IdIndex(what)
+        self._ids.add(np.fromiter(indices, np.uint64, len(indices)).view(np.int64))
+        # The last one is for ids that are not found.
+        self._indices = np.array([*indices.values(), -1], np.int32)
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
         """Return the index of each id; raises Damage for an unknown one, or 0."""
-        if ids.itemsize == 4:
-            ids = ids.astype(np.int64)
-        elif ids.dtype == np.uint64:
-            ids = ids.view(np.int64)
-        if len(self._table):
-            indices: NDArray[np.int32] = np.take(self._table, ids, mode="clip")
-            if len(ids) and int(ids.min()) < 0:
-                indices[ids < 0] = -1
-        else:
-            at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-            indices = np.where(self._ids[at] == ids, self._indices[at], np.int32(-1))
+        indices = self._indices[self._ids.find(ids.astype(np.int64, copy=False))]
         if len(indices) and int(indices.min()) < 0:
             if self._what:
                 raise Damage(f"a {self._what} that is not in the file")

@@ -377,7 +377,6 @@ def _work(work: Pair | None, rps: Pair | None) -> Work | None:
 def _spans(
     window: Seconds | tuple[Seconds, Seconds] | None,
 ) -> tuple[Span | None, Span | None]:
-    """Return each side's interval."""
     if window is None:
         return None, None
     first, second = window

@@ -315,7 +315,6 @@ def flags_help(flags: Sequence[Flag]) -> list[str]:
 
 
 def _rules_help() -> list[str]:
-    """Return the table of rules and the syntax of limits."""
     from pprofdiff.analysis.gate.forms import RULES
 
     return [

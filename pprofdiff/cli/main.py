@@ -69,7 +69,6 @@ def _status(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Run the command and return its exit status."""
     from pprofdiff.cli.screen import Screen
 
     screen = Screen(sys.stdout, sys.stderr)

@@ -438,7 +438,6 @@ def _work(options: Options) -> Work | None:
 
 
 def _spans(options: Options) -> tuple[Span | None, Span | None]:
-    """Return the window of each side's GC log."""
     if not options.window:
         return None, None
     from pprofdiff.analysis.settings import Span

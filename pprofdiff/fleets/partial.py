@@ -131,7 +131,6 @@ class _Adding:
             self._add_up()
 
     def sums(self) -> dict[Key, PerUnit]:
-        """Return the sums of all profiles."""
         self._add_up()
         return {key: added(several) for key, several in self._sums.items()}
 

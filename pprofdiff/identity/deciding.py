@@ -128,7 +128,6 @@ class _Decision:
         self.settled = np.zeros(len(base), np.bool_), np.zeros(len(new), np.bool_)
 
     def as_given(self) -> Identity:
-        """Return the identity by equal and given names only."""
         return self._result()
 
     def identity(self) -> Identity:
@@ -192,7 +191,6 @@ class _Decision:
         return bool(self.runtime[side][row])
 
     def _left(self) -> bool:
-        """Return whether both sides have unpaired functions."""
         return all(lone.any() for lone in self._alone())
 
     def _alone(self) -> tuple[Bools, Bools]:

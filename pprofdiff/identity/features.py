@@ -91,7 +91,6 @@ def heaviest(entries: Entries, most: int) -> Entries:
 
 
 def _first(entries: Entries, most: int) -> Entries:
-    """Return the first `most` relations of each kind of each function."""
     slots = _slots(entries)
     first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
     begins = np.repeat(first, np.diff(np.append(first, len(slots))))
@@ -340,7 +339,6 @@ class _Relations:
         self.total = np.zeros_like(self.seen)
 
     def weigh(self, worth: Floats) -> None:
-        """Weight each relation by its worth."""
         self.share = self.share * worth[_relation(self.entries)]
         size = self.seen.size
         self.total = np.bincount(self.slot, self.share, minlength=size).reshape(

@@ -125,7 +125,6 @@ class _Function:
         return bisect_left(self._newlines, at) + 1
 
     def in_loop(self, line: int) -> bool:
-        """Return whether a line is in a loop of the function."""
         return any(
             one.line <= line <= self._line(one.end)
             for one in self._file.closures(self._start, self._end)

@@ -123,7 +123,6 @@ class BenchmarkScanner:
             self._waiting, self._running = started[1], True
 
     def _between(self, block: bytes, start: int, end: int) -> None:
-        """Read the lines between two Benchmark lines."""
         if self._running and start < end:
             start = self._output(block, start, end)
         if start < end:

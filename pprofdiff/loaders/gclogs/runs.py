@@ -70,7 +70,6 @@ class _Lines:
 
     @property
     def number(self) -> _Counts:
-        """The cycle numbers of `rows`."""
         return self.cycles.number[self.rows]
 
     def breaks(self) -> _Flags:

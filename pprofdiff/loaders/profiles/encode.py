@@ -48,7 +48,6 @@ class _Strings:
         return self.positions[string]
 
     def encode(self) -> bytes:
-        """Return the table as the repeated field 6 of Profile."""
         message = message_class("Profile")()
         message.string_table.extend([s.encode() for s in self.strings])
         return bytes(message.SerializeToString())
@@ -145,7 +144,6 @@ def _locations(profile: Profile) -> bytes:
 
 
 def _functions(profile: Profile) -> bytes:
-    """Return the function table."""
     message, table = message_class("Profile")(), profile.functions
     columns = table.name, table.system_name, table.filename, table.start_line
     rows = zip(*(column.tolist() for column in columns), strict=True)

@@ -209,7 +209,6 @@ class _Lines:
         return np.maximum(trimmed, first)
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the count of each line (int64)."""
         lengths = self.end - self.count
         digits = self.text[expand(self.count, lengths)] - np.uint8(ord("0"))
         offsets = offsets_of(lengths)
@@ -240,7 +239,6 @@ class _Lines:
             )
 
     def fault(self, row: int, what: str) -> NoReturn:
-        """Raise the error for one line."""
         line = self.text[int(self.first[row]) : int(self.end[row])].tobytes()
         shown = printable(clipped(line[:200].decode("utf-8", "backslashreplace")))
         raise DamagedError(

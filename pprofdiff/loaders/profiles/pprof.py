@@ -103,11 +103,9 @@ class _Decoder:
             raise self.fault("its string table does not begin with the empty string")
 
     def fault(self, what: str) -> DamagedError:
-        """Return the error for an inconsistent file."""
         return DamagedError(f"{self.name}: damaged profile: {what}; fetch it again")
 
     def text(self, index: int) -> str:
-        """Return a string by its index in the file."""
         if not 0 <= index < self.strings:
             raise self.fault(f"it refers to string {index} of {self.strings}")
         return str(self.view.string_table[index], "utf-8", "replace") if index else ""
@@ -119,7 +117,6 @@ class _Decoder:
         return numbers.astype(np.int32)
 
     def profile(self) -> Profile:
-        """Assemble the whole profile."""
         view, table = self.view, self.view.string_table
         sample_types = tuple(self.value_type(t) for t in view.sample_type)
         mapping_ids = Ids([m.id for m in view.mapping], "mapping", self.fault)
@@ -163,11 +160,9 @@ class _Decoder:
         return next((one.type for one in types if one.type == "alloc_space"), None)
 
     def value_type(self, message: Any) -> ValueType:  # noqa: ANN401 - see schema
-        """Return one ValueType."""
         return ValueType(self.text(message.type), self.text(message.unit))
 
     def mapping(self, message: Any) -> Mapping:  # noqa: ANN401 - see schema
-        """Return one Mapping."""
         return Mapping(
             start=message.memory_start,
             limit=message.memory_limit,
@@ -181,7 +176,6 @@ class _Decoder:
         )
 
     def functions(self) -> tuple[Functions, Ids]:
-        """Decode the function table."""
         tables = self.tables("Function", _FUNCTION)
         columns = ([t.scalar(number) for number in range(1, 6)] for t in tables)
         ids, *texts = map(np.concatenate, zip(*columns, strict=True))
@@ -191,7 +185,6 @@ class _Decoder:
         return functions, Ids(ids, "function", self.fault)
 
     def locations(self, mapping_ids: Ids, function_ids: Ids) -> tuple[Locations, Ids]:
-        """Decode the location table and its lines."""
         columns = (
             (
                 *(table.scalar(number) for number in range(1, 4)),
@@ -261,12 +254,10 @@ class _Decoder:
         return values, np.bincount(places.owner, counts, size).astype(np.int64)
 
     def samples(self, location_ids: Ids, types: int) -> _Samples:
-        """Decode all samples."""
         tables = self.tables("Sample", _SAMPLE)
         return _joined([self.samples_of(t, location_ids, types) for t in tables])
 
     def samples_of(self, table: _Table, location_ids: Ids, types: int) -> _Samples:
-        """Decode one chunk of samples."""
         ids, depths = self.numbers(table, 1)
         values, widths = self.numbers(table, 2)
         if (widths != types).any():
@@ -305,7 +296,6 @@ class _Samples(Struct, frozen=True, eq=False):
 
 
 def _joined(parts: list[_Samples]) -> _Samples:
-    """Concatenate chunks of samples."""
     starts = offsets_of(np.array([len(p.depths) for p in parts])).tolist()
     labels = [p.labels for p in parts]
     return _Samples(

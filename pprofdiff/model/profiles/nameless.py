@@ -60,6 +60,5 @@ def _nameless(profile: Profile) -> NDArray[np.int64]:
 
 
 def _declared(profile: Profile, row: int) -> tuple[str, int]:
-    """Return a function's file and first line."""
     functions = profile.functions
     return profile.strings[functions.filename[row]], int(functions.start_line[row])

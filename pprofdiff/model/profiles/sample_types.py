@@ -52,7 +52,6 @@ def _common_names(profiles: Sequence[Profile]) -> list[str]:
 
 
 def _cut(profile: Profile, names: list[str]) -> Profile:
-    """Return the profile with these sample types only, in this order."""
     types = [t.type for t in profile.sample_types]
     if types == names:
         return profile
@@ -78,7 +77,6 @@ def _common(types: Sequence[ValueType]) -> str:
 
 
 def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
-    """Return the profile with its values and its period in these units."""
     pairs = list(zip(profile.sample_types, units, strict=True))
     ratios = [scale(1, t.unit, unit)[0] for t, unit in pairs]
     sample_types = tuple(ValueType(t.type, unit) for t, unit in pairs)

@@ -187,13 +187,11 @@ class _RowWriter:
         self._size = 0
 
     def counts(self) -> OwnerCounts:
-        """Return the owners of the rows written so far."""
         owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
         counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
         return OwnerCounts(owners, counts)
 
     def add(self, changes: StateChanges) -> None:
-        """Append a row for each change."""
         generation = self._generation
         events, context = generation.events, generation.context
         owner, event = changes.effects.owner, changes.effects.event

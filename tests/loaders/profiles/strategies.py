@@ -137,26 +137,19 @@ def _column(values: list[Any], dtype: type) -> np.ndarray:
 
 
 @st.composite
-def profiles(
-    draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES, *, plain: bool = False
-) -> Profile:
-    """Draw a `Profile` in which everything refers to something that is there.
-
-    Where it is `plain`, pprof reads it as it stands: it has samples, each location has
-    a line, and there are no mappings and no frames to drop.
-    """
-    least = int(plain)
-    strings = ("", *draw(st.lists(names, min_size=1, max_size=8)))
+def profiles(draw: st.DrawFn) -> Profile:
+    """Draw a `Profile` in which everything refers to something that is there."""
+    strings = ("", *draw(st.lists(_NAMES, min_size=1, max_size=8)))
     text = st.integers(0, len(strings) - 1)
     word = st.sampled_from(strings)
     function = st.tuples(text, text, text, _INT64)
-    functions = draw(st.lists(function, min_size=least, max_size=5))
+    functions = draw(st.lists(function, max_size=5))
     mappings = draw(
         st.lists(
             st.builds(
                 Mapping, _UINT64, _UINT64, _UINT64, word, word, *[st.booleans()] * 4
             ),
-            max_size=0 if plain else 2,
+            max_size=2,
         )
     )
     some_function = st.integers(0, max(len(functions) - 1, 0))
@@ -165,18 +158,18 @@ def profiles(
     known = st.lists(line, min_size=1, max_size=3)
     place = st.tuples(
         _UINT64, st.integers(-1, len(mappings) - 1), st.booleans(),
-        known if plain else bare | known if functions else bare,
+        bare | known if functions else bare,
     )  # fmt: skip
     locations = draw(st.lists(place, max_size=6))
     kind = st.builds(ValueType, word, word)
-    types = draw(st.lists(kind, min_size=least, max_size=3))
+    types = draw(st.lists(kind, max_size=3))
     some = st.integers(0, max(len(locations) - 1, 0))
     row = st.tuples(
         st.lists(some, max_size=5 if locations else 0),
         st.lists(_INT64, min_size=len(types), max_size=len(types)),
         st.lists(st.tuples(text, text, _INT64, text), max_size=3),
     )
-    samples = draw(st.lists(row, min_size=least, max_size=6))
+    samples = draw(st.lists(row, max_size=6))
     labels = [(i, *label) for i, (_, _, found) in enumerate(samples) for label in found]
     lines = [x for *_, found in locations for x in found]
     period = draw(st.one_of(st.none(), st.builds(ValueType, word, word)))
@@ -215,7 +208,7 @@ def profiles(
         time_ns=draw(st.one_of(st.none(), _INT64.filter(bool))),
         duration_ns=draw(number),
         default_sample_type=draw(word) or None,
-        drop_frames="" if plain else draw(word),
+        drop_frames=draw(word),
         keep_frames=draw(word),
         comments=tuple(draw(st.lists(word, max_size=3))),
         doc_url=draw(word),

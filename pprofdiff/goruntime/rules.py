@@ -6,49 +6,31 @@ from bisect import bisect_right
 from functools import cache
 from itertools import compress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pprofdiff.goruntime.rule_table import TABLE
+from pprofdiff.goruntime.rule_table import (
+    ALIASES,
+    DROPPED_LEAVES,
+    FIRST,
+    GROUPS,
+    LAST,
+    LEAF_KINDS,
+    PROGRAM,
+    RELEASES,
+    RULES,
+    STANDARD_LIBRARY,
+    TIERS,
+    TRANSPARENT,
+    VERSION,
+    Group,
+    LeafKind,
+    Rule,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-_RUNTIME = "runtime."
-_NO_KIND = {"id": "", "label": "none"}
-
-
-class Group(Struct, frozen=True):
-    """A row of a report's first table: the sum of its categories; `id` is stable."""
-
-    id: str
-    label: str
-    detail: str
-    categories: tuple[str, ...]
-
-
-class LeafKind(Struct, frozen=True):
-    """What a leaf function does (copy, clear, lock), whatever the stack's category."""
-
-    id: str
-    label: str
-
-
-class Rule(Struct, frozen=True):
-    """A rule: functions that, as deciding frame, put a stack into `category`.
-
-    `patterns` are complete symbol names, or prefixes if they end in `*`. `yields_to`
-    and `by_leaf_kind` hold ids of other rules.
-    """
-
-    id: str
-    category: str
-    tier: str
-    patterns: tuple[str, ...]
-    yields_to: tuple[str, ...]
-    by_leaf_kind: tuple[tuple[str, str], ...]
-    why: str
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 class PatternTable(Struct, frozen=True, eq=False):
@@ -155,87 +137,43 @@ class Rules(Struct, frozen=True, eq=False):
 @cache
 def rules() -> Rules:
     """Return the rules that ship with the package, made once of `rule_table.py`."""
-    return parse_rules(TABLE)
-
-
-def parse_rules(document: Mapping[str, Any]) -> Rules:
-    """Return the `Rules` of a rule table, whose names a test checks."""
-    groups = tuple(
-        Group(g["id"], g["label"], g["detail"], _words(g["categories"]))
-        for g in document["groups"]
+    labels = {c: label for group in GROUPS for c, label in group.labels.items()}
+    of_rules = [rule.patterns for rule in RULES]
+    transparent = TRANSPARENT.split()
+    releases = tuple(RELEASES.split())
+    first, last = (
+        {releases.index(release): names.split() for release, names in bound.items()}
+        for bound in (FIRST, LAST)
     )
-    categories = tuple(category for group in groups for category in group.categories)
-    kinds = document["leaf_kinds"]
-    rule_list = tuple(_rule(entry) for entry in document["rules"])
-    aliases = document["aliases"]
-    targets = tuple(aliases)
-    transparent = _words(document["transparent"])
-    versions = document["go_versions"]
-    releases = _words(versions["releases"])
     return Rules(
-        version=document["version"],
-        tiers=_words(document["tiers"]),
-        groups=groups,
-        categories=categories,
-        category_labels=document["category_labels"],
-        leaf_kinds=tuple(LeafKind(k["id"], k["label"]) for k in [_NO_KIND, *kinds]),
-        rules=rule_list,
-        rule_table=_table({i: rule.patterns for i, rule in enumerate(rule_list)}),
-        catch_all=next(i for i, rule in enumerate(rule_list) if rule.id == "rt.other"),
-        heads=_heads([*transparent, *(p for r in rule_list for p in r.patterns)]),
-        leaf_kind_table=_table({i: _patterns(k) for i, k in enumerate(kinds, start=1)}),
-        dropped_leaves=frozenset(_words(document["dropped_leaves"])),
-        transparent=_table({0: transparent}),
-        program=frozenset(_words(document["program"])),
-        aliases=_table({i: _words(aliases[t]) for i, t in enumerate(targets)}),
-        alias_targets=targets,
-        standard_library=frozenset(_words(document["standard_library"])),
+        version=VERSION,
+        tiers=tuple(TIERS.split()),
+        groups=GROUPS,
+        categories=tuple(labels),
+        category_labels=labels,
+        leaf_kinds=LEAF_KINDS,
+        rules=RULES,
+        rule_table=_table(enumerate(of_rules)),
+        catch_all=next(i for i, rule in enumerate(RULES) if rule.id == "rt.other"),
+        heads=_heads([transparent, *of_rules]),
+        leaf_kind_table=_table(enumerate(kind.patterns for kind in LEAF_KINDS)),
+        dropped_leaves=frozenset(DROPPED_LEAVES.split()),
+        transparent=_table([(0, transparent)]),
+        program=frozenset(PROGRAM.split()),
+        aliases=_table(enumerate(map(str.split, ALIASES.values()))),
+        alias_targets=tuple(ALIASES),
+        standard_library=frozenset(STANDARD_LIBRARY.split()),
         releases=releases,
-        first_release=_table(_by_release(releases, versions["first"])),
-        last_release=_table(_by_release(releases, versions["last"])),
-        release_heads=_heads(
-            [
-                name
-                for bound in ("first", "last")
-                for names in versions[bound].values()
-                for name in _words(names)
-            ]
-        ),
+        first_release=_table(first.items()),
+        last_release=_table(last.items()),
+        release_heads=_heads([*first.values(), *last.values()]),
     )
 
 
-def _rule(entry: Mapping[str, Any]) -> Rule:
-    return Rule(
-        id=entry["id"],
-        category=entry.get("category", entry["id"]),
-        tier=entry["tier"],
-        patterns=_patterns(entry),
-        yields_to=_words(entry.get("yields_to", ())),
-        by_leaf_kind=tuple(entry.get("by_leaf_kind", {}).items()),
-        why=entry["why"],
-    )
-
-
-def _words(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names given as an array, or as words in one string."""
-    return tuple(names.split() if isinstance(names, str) else names)
-
-
-def _patterns(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    in_runtime = (_RUNTIME + name for name in _words(entry.get("runtime", ())))
-    return (*in_runtime, *_words(entry.get("symbols", ())))
-
-
-def _by_release(
-    releases: tuple[str, ...], names: Mapping[str, str | list[str]]
-) -> dict[int, tuple[str, ...]]:
-    return {releases.index(release): _words(names[release]) for release in names}
-
-
-def _table(patterns: Mapping[int, tuple[str, ...]]) -> PatternTable:
+def _table(patterns: Iterable[tuple[int, Sequence[str]]]) -> PatternTable:
     exact: dict[str, int] = {}
     prefixes: dict[str, int] = {}
-    for index, names in patterns.items():
+    for index, names in patterns:
         for name in names:
             prefix = name.removesuffix("*")
             (exact if prefix == name else prefixes)[prefix] = index
@@ -257,10 +195,10 @@ def _parents(ordered: Sequence[str]) -> list[int]:
     return parents
 
 
-def _heads(patterns: list[str]) -> Heads:
+def _heads(patterns: Iterable[Sequence[str]]) -> Heads:
     """Return prefixes, up to the package's dot, that cover all of `patterns`."""
     heads: list[str] = []
-    for prefix in sorted({_head(pattern) for pattern in patterns}):
+    for prefix in sorted({_head(name) for names in patterns for name in names}):
         # In this order, what begins with a head follows it.
         if not heads or not prefix.startswith(heads[-1]):
             heads.append(prefix)

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from sys import intern
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,6 @@ _NAMES_CACHED = 1 << 16
 # The package of each function is requested six times, in passes over all functions: a
 # cache smaller than a program would never hit.
 _PACKAGES_CACHED = 1 << 18
-_STAY: Mapping[str, str] = MappingProxyType({})
 
 # Patterns are compiled on first use: most names need none.
 _CLOSURE_SUFFIXES = (
@@ -313,13 +311,13 @@ def canonical_path(path: str) -> str:
     return path.rpartition("/vendor/")[2].removeprefix("internal/")
 
 
-def canonical_user(name: str, packages: Mapping[str, str] = _STAY) -> str:
+def canonical_user(name: str) -> str:
     """Return the part of a symbol that is stable across builds; see `canonical_parts`.
 
     Closures of one function may share a key, so pair exact names first.
     """
     path, rest = canonical_parts(name)
-    return f"{packages.get(path, path)}.{rest}" if path else rest
+    return f"{path}.{rest}" if path else rest
 
 
 def moved_key(name: str, packages: Mapping[str, str]) -> str | None:

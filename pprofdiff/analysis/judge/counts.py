@@ -38,6 +38,9 @@ from pprofdiff.analysis.judge.student import (
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+# Below this deviate, p is above `FALSE_DISCOVERIES`.
+_NEAR = 1.9
+
 
 class _Parts(Struct, frozen=True, eq=False, dict=True):
     """The components of the variance of scaled rows.
@@ -238,16 +241,15 @@ class CountModel(NamedTuple):
             nearer = np.where(np.abs(other) < np.abs(z), other, z)
             z = np.where(z * other > 0, nearer, 0.0)
             low, high = np.fmin(low, bounds[0]), np.fmax(high, bounds[1])
-        p, q, noise = _chances(z, tested)
+        noise = _noise(z, tested)
         known = np.ones(len(z), np.bool_)
         if self.spread.assumed:
             sigma = self.counting.sigma(runs)
-            _, _, within = _chances(self.by.delta(base, new) / sigma, tested)
-            known = ~noise | within
+            known = ~noise | _noise(self.by.delta(base, new) / sigma, tested)
         if self.since_start:
             alike = self.raw.rows(runs).noise
             known, noise = known & (noise | ~alike), noise | alike
-        return Judgement(self.by.delta(base, new), low, high, z, p, q, noise, known)
+        return Judgement(self.by.delta(base, new), low, high, z, tested, noise, known)
 
     def _between(
         self, base: Column, new: Column, parts: _Parts, factor: float
@@ -401,14 +403,20 @@ def _freedom(variance: Floats, counted: Floats, known: Floats) -> Floats:
     return freedom
 
 
-def _chances(
-    z: Floats, tested: NDArray[np.bool_]
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return p and q of deviates, and which are noise; `tested` marks rows to judge."""
-    p = two_sided(z)
-    q = np.ones(len(p))
-    q[tested] = false_discovery_rates(p[tested])
-    return p, q, (np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES)
+def _noise(z: Floats, tested: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which deviates are noise; `tested` marks rows to judge.
+
+    Most rows are near 0. They are noise, and do not bring another row's rate below
+    `FALSE_DISCOVERIES`: their p need not be known.
+    """
+    far = np.flatnonzero(~(np.abs(z) < _NEAR))
+    judged = tested[far]
+    q = np.ones(len(far))
+    p = two_sided(z[far[judged]])
+    q[judged] = false_discovery_rates(p, int(np.count_nonzero(tested)))
+    noise = np.ones(len(z), np.bool_)
+    noise[far] = (np.abs(z[far]) < LIMIT) | (q > FALSE_DISCOVERIES)
+    return noise
 
 
 def _sums(runs: Runs[Column]) -> tuple[Column, Column]:

@@ -54,11 +54,9 @@ def judged_ratios(spreads: Sequence[Spread], runs: Runs[Floats]) -> Judgement:
     delta = new_mean - base_mean
     z = normal(delta / sigma, freedom)
     reaches = np.array([reach(of).of_95 for of in freedom.tolist()]) * sigma
-    p = two_sided(z)
-    q = np.full(len(p), np.nan)
-    q[known] = false_discovery_rates(p[known])
-    noise = ~(q <= FALSE_DISCOVERIES)
-    return Judgement(delta, delta - reaches, delta + reaches, z, p, q, noise, known)
+    noise = np.ones(len(z), np.bool_)
+    noise[known] = ~(false_discovery_rates(two_sided(z[known])) <= FALSE_DISCOVERIES)
+    return Judgement(delta, delta - reaches, delta + reaches, z, known, noise, known)
 
 
 def _deviation(

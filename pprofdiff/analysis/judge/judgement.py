@@ -10,6 +10,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.student import false_discovery_rates, two_sided
+
 Mark = Literal["more", "less", "noise", "unknown"]
 """``more``, ``less``: new differs significantly from base. ``noise``: the difference is
 within noise. ``unknown``: how large the noise is here is unknown."""
@@ -85,8 +87,8 @@ class Judgement(Struct, frozen=True, eq=False, dict=True):
     """Many rows judged together; every column has one entry per row.
 
     `delta`, `low` and `high` (float64) are scaled; bounds are NaN if the measure's
-    model has no interval. `z` are standard deviations, `p` and `q` (the false discovery
-    rate among these rows) lie in [0, 1], all NaN if the model does not have them.
+    model has no interval. `z` are standard deviations, NaN if the model does not have
+    them; `tested` (bool) marks the rows among which there may be false discoveries.
     `noise` (bool) is False if the change is significant; `known` (bool) is False if the
     noise is unknown, and `noise` is True there.
     """
@@ -95,13 +97,24 @@ class Judgement(Struct, frozen=True, eq=False, dict=True):
     low: Floats
     high: Floats
     z: Floats
-    p: Floats
-    q: Floats
+    tested: Bools
     noise: Bools
     known: Bools
 
     def __len__(self) -> int:
         return len(self.delta)
+
+    @cached_property
+    def p(self) -> Floats:
+        """The chance of each row's |z| or more if nothing changed, in [0, 1]."""
+        return two_sided(self.z)
+
+    @cached_property
+    def q(self) -> Floats:
+        """The false discovery rate among the tested rows; 1 for the others."""
+        q = np.ones(len(self))
+        q[self.tested] = false_discovery_rates(self.p[self.tested])
+        return q
 
     @cached_property
     def mark(self) -> NDArray[np.str_]:

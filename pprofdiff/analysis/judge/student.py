@@ -16,12 +16,16 @@ def two_sided(z: Floats) -> Floats:
     return np.array(list(map(erfc, (np.abs(z) / sqrt(2)).tolist())), np.float64)
 
 
-def false_discovery_rates(p: Floats) -> Floats:
-    """Return the Benjamini-Hochberg adjusted p for each p."""
-    count = len(p)
+def false_discovery_rates(p: Floats, among: int | None = None) -> Floats:
+    """Return the Benjamini-Hochberg adjusted p for each p.
+
+    `p` may be the smallest of `among`, whose q is then correct as far as it is below
+    all the others.
+    """
     order = np.argsort(p)[::-1]
-    scaled = p[order] * count / np.arange(count, 0, -1)
-    q = np.empty(count, np.float64)
+    count = len(p) if among is None else among
+    scaled = p[order] * count / np.arange(len(p), 0, -1)
+    q = np.empty(len(p), np.float64)
     q[order] = np.minimum.accumulate(np.minimum(scaled, 1.0))
     return q
 

@@ -122,9 +122,11 @@ def counts_by_run(
     known = dict.fromkeys(names if functions is None else functions)
     rows = {name: row for row, name in enumerate(known)}
     row_of = np.array([*(rows[name] for name in names), len(rows)], np.int64)
-    counts = np.zeros((len(rows) + 1, len(side.runs)))
+    of_sample = row_of[_leaves(side.profile, names)]
     values = np.abs(side.by_run[:, :, column]) / worth
-    np.add.at(counts, row_of[_leaves(side.profile, names)], values)
+    counts = np.stack(
+        [np.bincount(of_sample, run, len(rows) + 1) for run in values.T], axis=1
+    ).astype(np.float64, copy=False)
     if exposure is None or len(exposure) != len(side.runs):
         spans = [capture.content.duration_ns or 0 for capture in side.runs]
         exposure = np.array(spans if all(spans) else [1] * len(spans), np.float64)

@@ -48,7 +48,8 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     """Return the sum of the profiles, with the values of each profile appended.
 
     The columns are the T sample types of `merge`, then the same T of each of the K
-    profiles: int64 of shape (samples, T + K T). Raises what `merge` raises.
+    profiles: int64 of shape (samples, T + K T), one column after the other in memory.
+    Raises what `merge` raises.
     """
     alike = _alike(profiles)
     types, count = alike[0].sample_types, len(alike)
@@ -60,33 +61,34 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     profile, own = _taken(profile, some), own[some]
     first, group = equal_samples(profile)
     # Allocate only now: all profiles' samples far outnumber the distinct ones.
-    values = np.empty((len(first), 1 + count, len(types)), np.int64)
-    cells = group * count + own
+    values = np.empty((1 + count, len(types), len(first)), np.int64)
+    cells = own * len(first) + group
     for column in range(len(types)):
         summed = sums(cells, profile.values[:, column], len(first) * count)
-        values[:, 1:, column] = summed.reshape(len(first), count)
-    values[:, 0] = values[:, 1:].sum(axis=1)
-    left = np.flatnonzero(values[:, 0].any(axis=1))
-    flat = values[left].reshape(len(left), (1 + count) * len(types))
+        values[1:, column] = summed.reshape(count, len(first))
+    values[0] = values[1:].sum(axis=0)
+    left = np.flatnonzero(values[0].any(axis=0))
+    columns = values.reshape((1 + count) * len(types), len(first))
+    flat = columns[:, left] if len(left) < len(first) else columns
     merged = _taken(profile, first[left])
     return pruned(
-        replace(merged, sample_types=types * (1 + count), values=flat),
+        replace(merged, sample_types=types * (1 + count), values=flat.T),
     )
 
 
 def _stacked(profiles: Sequence[Profile]) -> Profile:
     """Like `merge_apart`, for profiles that share tables and stacks."""
     types, count = profiles[0].sample_types, len(profiles)
-    values = np.empty((len(profiles[0]), 1 + count, len(types)), np.int64)
-    np.stack([profile.values for profile in profiles], axis=1, out=values[:, 1:])
-    values[:, 0] = values[:, 1:].sum(axis=1)
+    values = np.empty((1 + count, len(types), len(profiles[0])), np.int64)
+    np.stack([profile.values.T for profile in profiles], out=values[1:])
+    values[0] = values[1:].sum(axis=0)
     whole = replace(
         profiles[0],
         sample_types=types * (1 + count),
-        values=values.reshape(len(values), (1 + count) * len(types)),
+        values=values.reshape((1 + count) * len(types), len(profiles[0])).T,
         **header_of(profiles),
     )
-    left = np.flatnonzero(values[:, 0].any(axis=1))
+    left = np.flatnonzero(values[0].any(axis=0))
     return whole if len(left) == len(whole) else pruned(whole.take(left))
 
 

@@ -78,7 +78,7 @@ def decide(
         return _Decision(base, new, given).as_given()
     if (
         not given
-        and base.rows.keys() == new.rows.keys()
+        and (base.names == new.names or base.rows.keys() == new.rows.keys())
         and not _closures_moved(base, new)
     ):
         return SAME_NAMES
@@ -87,8 +87,11 @@ def decide(
 
 def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
     """Return whether functions whose names end in a digit start on other lines."""
-    place = np.fromiter(map(base.rows.__getitem__, new.names), np.int64, len(new))
-    other = np.flatnonzero(base.start[place] != new.start)
+    start = base.start
+    if base.names != new.names:
+        place = map(base.rows.__getitem__, new.names)
+        start = start[np.fromiter(place, np.int64, len(new))]
+    other = np.flatnonzero(start != new.start)
     return any(new.names[row][-1:].isdecimal() for row in other.tolist())
 
 

@@ -16,7 +16,7 @@ from pprofdiff.units import clipped, comparable
 
 _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
-_IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
+_IN_JAVA = ("\njava/", "\njava.", "\njdk/", "\njdk.")
 _WORD = re.compile("[a-z]+")
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 WEIGHT: Final = "weight"
@@ -106,8 +106,8 @@ def is_of_go(profile: Profile) -> bool:
     else:
         # Folded stacks of Go have the runtime's functions.
         foreign = is_counted(profile) or not any(map(package_of, names))
-    foreign = foreign or any(map(_IN_JAVA, names))
-    return not (foreign or "::" in "\n".join(names))
+    text = "\n".join(("", *names))
+    return not (foreign or "::" in text or any(head in text for head in _IN_JAVA))
 
 
 def is_state(profile: Profile) -> bool:

@@ -243,7 +243,7 @@ def pair_rows(
         noun=granularity.removesuffix("s"),
         names=names,
         base_names=base_names,
-        probable=[name in new.keys.probable for name in names],
+        probable=list(map(new.keys.probable.__contains__, names)),
         files=files,
         flat=pairing.spread(base_sums.flat, new_sums.flat),
         cum=pairing.spread(base_sums.cum, new_sums.cum),
@@ -323,16 +323,15 @@ def _shown(
 ) -> tuple[list[str], list[str | None], list[str]]:
     """Return the union's names, base's names where they differ, and files."""
     base, new = sides
-    on_new, on_base = pairing.new_row >= 0, pairing.base_row >= 0
-    row = np.where(on_new, pairing.new_row, len(new.names) + pairing.base_row)
-    names = np.array([*new.names, *base.names], object)[row]
-    files = np.array([*new.files, *base.files], object)[row]
-    base_names = np.full(len(row), None, object)
-    both = np.flatnonzero(on_new & on_base)
-    old = np.array(base.names, object)[pairing.base_row[both]]
-    unlike = old != names[both]
-    base_names[both[unlike]] = old[unlike]
-    return names.tolist(), base_names.tolist(), files.tolist()
+    partner = pairing.base_row.tolist()
+    gone = partner[len(new.names) :]
+    names = [*new.names, *map(base.names.__getitem__, gone)]
+    files = [*new.files, *map(base.files.__getitem__, gone)]
+    base_names: list[str | None] = [None] * len(names)
+    for row, old in enumerate(partner[: len(new.names)]):
+        if old >= 0 and base.names[old] != names[row]:
+            base_names[row] = base.names[old]
+    return names, base_names, files
 
 
 def stack_table(

@@ -136,10 +136,10 @@ class Table(Struct, frozen=True, eq=False, dict=True):
         at = rows.tolist()
         return replace(
             self,
-            names=[self.names[i] for i in at],
-            base_names=[self.base_names[i] for i in at],
-            probable=[self.probable[i] for i in at],
-            files=[self.files[i] for i in at],
+            names=list(map(self.names.__getitem__, at)),
+            base_names=list(map(self.base_names.__getitem__, at)),
+            probable=list(map(self.probable.__getitem__, at)),
+            files=list(map(self.files.__getitem__, at)),
             flat=(self.flat[0][rows], self.flat[1][rows]),
             cum=(self.cum[0][rows], self.cum[1][rows]),
         )

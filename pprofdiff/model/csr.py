@@ -101,10 +101,19 @@ def transposed(
 
     A row is repeated as often as it has the id.
     """
-    counts = np.bincount(items, minlength=size)
-    order = order_of(items)
-    rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
-    return offsets_of(counts), rows[order]
+    begins = offsets_of(np.bincount(items, minlength=size))
+    rows = np.empty(len(items), np.int32)
+    # In batches: an order of all items would take four times the memory of the rows.
+    filled = begins[:-1].copy()
+    for start, stop in chunks(offsets, max(_CHUNK, size)):
+        some = items[int(offsets[start]) : int(offsets[stop])]
+        counts = np.bincount(some, minlength=size)
+        at = np.repeat(filled - (np.cumsum(counts) - counts), counts)
+        at += np.arange(len(some))
+        row = np.arange(start, stop, dtype=np.int32)
+        rows[at] = np.repeat(row, np.diff(offsets[start : stop + 1]))[order_of(some)]
+        filled += counts
+    return begins, rows
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:
@@ -268,7 +277,7 @@ def unique_rows(
     two hashes of more than 100 bits; groups are numbered by first appearance (int64).
     """
     hashes = _row_hashes(offsets, items)
-    return _groups(hashes + _hashes(extra) if extra else hashes)
+    return _groups(hashes + _hashes(_varying(extra)) if extra else hashes)
 
 
 def unique_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -18,6 +18,7 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.parallel import both
 
 # Report order: what readers look for first.
 _ORDER = (
@@ -50,8 +51,12 @@ def compare_sides(
             pairs = Pairs.of(*([one.run for one in runs] for runs in (old, current)))
         subtract = partial(
             compare,
-            side(base.label, old),
-            side(new.label, current),
+            *both(
+                lambda one: side(*one),
+                (base.label, old),
+                (new.label, current),
+                size=sum(len(run.content.stack_locations) for run in (*old, *current)),
+            ),
             normalize=settings.normalize,
             work=settings.work,
             identity=settings.identity,

@@ -41,7 +41,15 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.readable import short
-from pprofdiff.model.csr import distinct, first_in_row, last_in_row, row_of_item, sums
+from pprofdiff.model.csr import (
+    expand,
+    first_in_row,
+    last_in_row,
+    offsets_of,
+    once_per_row,
+    row_of_item,
+    sums,
+)
 
 Column = NDArray[np.int64]
 
@@ -1037,10 +1045,9 @@ def below(
     total = np.zeros(size, np.int64)
     values, claimed = cpu.diff.values[side], claim.sides[side]
     for samples, ids, offsets in cpu.stacks_with(side, functions, claimed):
-        rows = row_of_item(offsets)
         # Stacks begin at the leaf: callees precede the outermost of the functions.
-        at = last_in_row(functions[ids], offsets)
-        deeper = np.arange(len(ids)) < at[rows]
-        keys = distinct(rows[deeper] * size + ids[deeper])
-        total += sums(keys % size, values[samples[keys // size]], size)
+        depths = last_in_row(functions[ids], offsets) - offsets[:-1]
+        deeper = ids[expand(offsets[:-1], depths)]
+        once = once_per_row(offsets_of(depths), deeper, size)
+        total += sums(deeper[once], np.repeat(values[samples], depths)[once], size)
     return total

@@ -202,8 +202,9 @@ def _of_architecture(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
 @kept
 def _architecture(profile: Profile) -> str:
     """Return the architecture of the assembly files, "" unless there is one."""
-    files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
-    found = Counter(m[1] for file in files if (m := _ARCHITECTURE.search(file)))
+    found = Counter(
+        m[1] for file in profile.files() if (m := _ARCHITECTURE.search(file))
+    )
     return next(iter(found)) if len(found) == 1 else ""
 
 

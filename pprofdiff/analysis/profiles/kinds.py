@@ -16,7 +16,7 @@ from pprofdiff.units import clipped, comparable
 
 _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
-_IN_JAVA = ("\njava/", "\njava.", "\njdk/", "\njdk.")
+_IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
 _WORD = re.compile("[a-z]+")
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 WEIGHT: Final = "weight"
@@ -99,15 +99,14 @@ def is_of_go(profile: Profile) -> bool:
         return not len(profile)
     if any(map(_IN_RUNTIME, names)):
         return True
-    files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
-    files.discard("")
+    files = list(filter(None, profile.files()))
     if files:
         foreign = not any(file.endswith((".go", ".s")) for file in files)
     else:
         # Folded stacks of Go have the runtime's functions.
         foreign = is_counted(profile) or not any(map(package_of, names))
-    text = "\n".join(("", *names))
-    return not (foreign or "::" in text or any(head in text for head in _IN_JAVA))
+    foreign = foreign or any(map(_IN_JAVA, names))
+    return not (foreign or "::" in "\n".join(names))
 
 
 def is_state(profile: Profile) -> bool:

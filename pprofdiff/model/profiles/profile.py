@@ -241,6 +241,11 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
     def _function_names(self) -> list[str]:
         return list(map(self.strings.__getitem__, self.functions.name.tolist()))
 
+    def files(self) -> list[str]:
+        """Return the distinct source files of functions; ``""`` is an unknown one."""
+        used = np.flatnonzero(np.bincount(self.functions.filename))
+        return list(map(self.strings.__getitem__, used.tolist()))
+
     def take(self, samples: NDArray[np.integer]) -> Profile:
         """Return the profile with the chosen samples only, in that order."""
         offsets, items = take_rows(self.stack_offsets, self.stack_locations, samples)

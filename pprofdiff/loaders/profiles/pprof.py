@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import repeat
 from sys import intern
 from typing import Any
 
@@ -126,9 +127,10 @@ class _Decoder:
         period_type = None
         if view.HasField("period_type"):
             period_type = self.value_type(view.period_type)
+        texts = map(bytes.decode, table, repeat("utf-8"), repeat("replace"))
         return Profile(
             # Last, when the arrays that decoding takes are freed.
-            strings=tuple([intern(str(s, "utf-8", "replace")) for s in table]) or ("",),
+            strings=tuple(map(intern, texts)) or ("",),
             sample_types=sample_types,
             functions=functions,
             locations=locations,

@@ -104,7 +104,7 @@ def classify(
     frame, leaf first, inlined functions included, as positions in the names that
     `traits` was made from, -1 for none.
     """
-    arrays = _RuleArrays.of(rules())
+    arrays = _arrays_of(rules())
     traits = _with_unknown(traits)
     parts = []
     for first, last in chunks(stack_offsets, _CHUNK_FRAMES):
@@ -170,6 +170,12 @@ class _RuleArrays(Struct, frozen=True, eq=False):
             user=index["user"],
             other=index["rt.other"],
         )
+
+
+# Cached, as stacks come in dozens of batches.
+@lru_cache(1)
+def _arrays_of(table: Rules) -> _RuleArrays:
+    return _RuleArrays.of(table)
 
 
 class _Frames(Struct, frozen=True, eq=False):

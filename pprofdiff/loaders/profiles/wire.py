@@ -69,7 +69,8 @@ def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
     short = data[at]
     if len(short) and short.max() < 0x80:
         return short.astype(np.uint64), np.ones(len(short), np.int64)
-    halves = _words(data, np.dtype("<u4")).take(at).astype(np.uint32, copy=False)
+    # Not `take`, which copies the words at all bytes first: few are wanted.
+    halves = _words(data, np.dtype("<u4"))[at].astype(np.uint32, copy=False)
     ends = ~halves & np.uint32(0x80808080)
     if ends.all():
         ends &= -ends

@@ -231,8 +231,6 @@ def stacks_of(side: Side) -> list[Profile | Stacks]:
 
 
 class _TraceStacks:
-    """The stacks of a trace, each counted once."""
-
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
@@ -244,11 +242,9 @@ class _TraceStacks:
         return names, files, np.zeros(len(names), np.int64)
 
     def __len__(self) -> int:
-        """Return the number of frames in all stacks."""
         return len(self._trace.stacks.frame)
 
     def total(self) -> int:
-        """Return the number of stacks."""
         return len(self._trace.stacks.offsets) - 1
 
     def frames(

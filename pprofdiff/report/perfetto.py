@@ -130,7 +130,6 @@ def _busy(state: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
-    """Yield mark phases and stop-the-world pauses."""
     for tid, kind, thread in (
         (_GC, RangeKind.GC_MARK, "GC"),
         (_STOPS, RangeKind.STOP_THE_WORLD, "stop the world"),
@@ -150,7 +149,6 @@ def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
 
 
 def _on_processors(pid: int, chunk: GoroutineChunk, until: int) -> Iterator[bytes]:
-    """Yield what the goroutines of a chunk do on Ps before a time."""
     trace = chunk.trace
     names = _roots(trace)
     processor = trace.intervals.processor[chunk.rows]
@@ -244,7 +242,6 @@ def _arrows(pid: int, trace: Trace, threads: Column, until: int) -> Iterator[byt
 
 
 def _longest_waits(side: TraceSide) -> list[int]:
-    """Return the goroutines with the longest single wait for a P, longest first."""
     waits = side.waits
     longest = np.zeros(len(side.trace.goroutines), np.int64)
     whole = ~waits.cut

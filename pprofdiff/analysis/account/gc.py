@@ -72,7 +72,6 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 
 
 def _too_little_gc(comparison: Comparison) -> bool:
-    """Return whether interleaved benchmarks have too little GC to split."""
     cpu, work = comparison.cpu, comparison.work
     if cpu is None or work is None or not comparison.measured:
         return False
@@ -86,7 +85,6 @@ def _too_little_gc(comparison: Comparison) -> bool:
 
 
 def _raw(cpu: ProfileDiff, dimension: str, *names: str) -> tuple[int, int]:
-    """Return the raw CPU of the named groups or categories, as (base, new)."""
     ids: dict[str, Sequence[str]] = {
         "category": rules().categories,
         "group": [group.id for group in rules().groups],
@@ -151,7 +149,6 @@ class _Logged(NamedTuple):
 
 
 def _logged(case: Case, gc: GCDiff) -> _Logged | None:
-    """Return the GC logs' figures per op, or None if they are unreliable."""
     cost, sides = cycle_cpu_us(case, gc), (gc.base.steady, gc.new.steady)
     sizes = [side.heap.per_cycle or 0.0 for side in sides]
     often = [side.cycles_per_second or 0.0 for side in sides]

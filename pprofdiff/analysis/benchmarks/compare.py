@@ -353,7 +353,6 @@ def _notes(
     summaries: Sequence[Summary | None],
     change: Change | None,
 ) -> Iterator[str]:
-    """Yield benchstat's warnings about a row, and ours."""
     known = [summary for summary in summaries if summary is not None]
     if any(summary.low is None or summary.high is None for summary in known):
         yield _NO_INTERVAL

@@ -246,7 +246,6 @@ _Values = dict[BenchmarkKey, dict[str, list[float]]]
 
 
 def _values(side: Side) -> _Values | None:
-    """Return the values of each benchmark by unit, in run order."""
     found: _Values = {}
     captures = sorted(side.of("benchmark"), key=lambda capture: capture.run)
     for capture in captures:

@@ -193,7 +193,6 @@ def _parts(known: Posterior) -> range:
 
 
 def _steps(known: Posterior, parts: Ints) -> tuple[Step, ...]:
-    """Return the steps of some parts, in the order of commits."""
     sizes, deviations = known.sizes()
     return tuple(
         sorted(
@@ -224,7 +223,6 @@ class _Likely:
 
     @classmethod
     def of(cls, known: Posterior) -> _Likely:
-        """Return the hypotheses worth a prediction."""
         order = np.argsort(-known.chance, kind="stable")[:_MANY]
         which = order[known.chance[order] >= _LIKELY]
         own = np.full((len(which), MOST_STEPS), -1, np.int64)

@@ -64,7 +64,6 @@ def _subject(asked: Asked) -> tuple[str, str, Matches]:
 
 
 def _check(asked: Asked) -> None:
-    """Reject a limit in another unit, or one that an improvement would trip."""
     unit, _, _ = _subject(asked)
     limit = asked.limit
     if limit.unit not in ("", "%"):
@@ -180,7 +179,6 @@ BENCH = Kind(_check, _benchmarks)
 
 
 def _check_unit(asked: Asked) -> None:
-    """Reject an invalid pattern, and a limit that is not a percentage."""
     matcher(asked.subject, asked.named)
     if not asked.limit.relative:
         raise asked.wrong(
@@ -189,7 +187,6 @@ def _check_unit(asked: Asked) -> None:
 
 
 def _units(asked: Asked, judged: Judged) -> Measured:
-    """Measure time per op, or CPU per op on a busy machine, of matching units."""
     matches = matcher(asked.subject, asked.named)
     decided = judged.outcome
     by_label = decided.by_label
@@ -218,7 +215,6 @@ def _one(decided: Outcome) -> tuple[Unit, ...]:
 
 
 def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:
-    """Return a unit's cost per op, with its bounds."""
     cost, noun = unit.cost, COSTS[unit.figure].printed
     base, new, first = 1e9 * cost.base, 1e9 * cost.new, decided.headline
     return Figure(

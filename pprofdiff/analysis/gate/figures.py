@@ -26,7 +26,6 @@ _ONE = "one run per side does not show how far runs differ"
 
 
 def _check(asked: Asked) -> None:
-    """Reject an unknown figure or source, and a limit that cannot be met."""
     if asked.source not in ("", *SOURCES):
         raise asked.wrong("figures are in gctrace or trace, such as figure@trace:…")
     figures = declared(asked.source)
@@ -45,7 +44,6 @@ def _check(asked: Asked) -> None:
 
 
 def _figures(asked: Asked, judged: Judged) -> Measured:
-    """Measure one figure: its estimate, with the interval of its ratio over runs."""
     found = known(judged.comparison, asked.subject, asked.source)
     if found is None:
         return Missing(f"no {asked.source or 'GC log or trace'} has it on both sides")

@@ -19,7 +19,6 @@ _PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d{1,3})?")
 
 
 def _check(asked: Asked) -> None:
-    """Reject a figure that no tool prints, and a limit in another unit or direction."""
     name, limit = asked.subject, asked.limit
     times = name in (MEAN, LONGEST) or _PERCENTILE.fullmatch(name)
     if not times and name not in (RATE, FAILED):
@@ -38,7 +37,6 @@ def _check(asked: Asked) -> None:
 
 
 def _loads(asked: Asked, judged: Judged) -> Measured:
-    """Measure a figure's median over runs, tested where there are enough of them."""
     loads = judged.comparison.loads
     if loads is None:
         return Missing("no load generators' summaries are compared")

@@ -60,7 +60,6 @@ def _total(asked: Asked, judged: Judged) -> Measured:
 
 
 def _with_ratio(figure: Figure, total: TotalRatio) -> Figure:
-    """Return a figure with the outcome's ratio and its interval."""
     ratio, (base, new) = total.ratio, total.means
     return figure._replace(
         base=base,
@@ -201,7 +200,6 @@ def _figures(
 
 
 def _only_shares(diff: ProfileDiff) -> Missing:
-    """Return why a profile's amounts are unknown."""
     reason = diff.normalization.reason
     return Missing(f"only shares of {diff.name} are compared ({reason})")
 
@@ -261,7 +259,6 @@ def _example(diff: ProfileDiff) -> str:
 
 
 def _pattern(asked: Asked) -> Matches:
-    """Return the matcher of the rule's pattern; raises UsageError for a bad one."""
     return matcher(asked.subject, asked.named)
 
 
@@ -278,7 +275,6 @@ def _ids(asked: Asked) -> Sequence[str]:
 
 
 def _known(asked: Asked) -> None:
-    """Reject a subject that is no group, or no category."""
     if asked.subject not in _ids(asked):
         raise asked.wrong(
             f"there is no {asked.kind} {asked.subject}; there are: "

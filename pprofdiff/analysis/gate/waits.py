@@ -34,7 +34,6 @@ _NAMED = 3
 
 
 def _check(asked: Asked) -> None:
-    """Reject an invalid pattern, and a limit that is no time."""
     matcher(asked.subject, asked.named)
     if not asked.limit.relative and not asked.limit.fits("ns"):
         raise asked.wrong("waits are times; a limit is +10% or +50us")
@@ -71,7 +70,6 @@ def _words(asked: Asked, chosen: Mapping[End, tuple[int, int]]) -> str:
 
 
 def _largest(diff: TraceDiff, times: Collection[tuple[int, int]]) -> float:
-    """Return the larger side's sum of raw times, scaled."""
     base, new = (sum(pair[side] for pair in times) for side in (0, 1))
     old, now = diff.normalization.scaled(base, new)
     return float(max(old, now))
@@ -146,7 +144,6 @@ def _matcher(asked: Asked) -> Callable[[End], bool]:
 
 
 def _unknown(subject: str, times: Iterable[End]) -> str:
-    """Return the error that no wait ends there, with similar names and the kinds."""
     kinds = f"kinds are {', '.join(_kinds())}"
     names = dict.fromkeys(
         name for end in times for name in (end.call, end.function) if name

@@ -101,7 +101,6 @@ def median(values: Iterable[float]) -> float:
 
 
 def _median(ordered: Sequence[float]) -> float:
-    """Return the median as go-moremath rounds it: Hyndman and Fan's quantile R8."""
     fraction, whole = modf(1 / 3 + 0.5 * (len(ordered) + 1 / 3))
     k = int(whole)
     if k >= len(ordered):
@@ -233,7 +232,6 @@ def _untied_sums(n: int, m: int) -> NDArray[np.float64]:
 
 
 def _tied_p(twice_u: int, n: int, ties: tuple[int, ...]) -> float:
-    """Return twice the smaller tail of U for a first sample of `n` with these ties."""
     sums = _tied_sums(n, ties)
     below, whole = int(sums[twice_u]), int(sums[-1])
     above = whole - (int(sums[twice_u - 1]) if twice_u else 0)

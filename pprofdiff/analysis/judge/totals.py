@@ -295,7 +295,6 @@ def ratio_of_sums(
 
 
 def _ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
-    """Return the ratio for a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
         (_exp(middle - far * sigma), _exp(middle + far * sigma))
         for far in reach(freedom)

@@ -171,7 +171,6 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
 
 
 def _benchmark(capture: Capture[Profile]) -> str:
-    """Return the name of a unit's benchmark without its package."""
     if capture.unit == REST:
         return ""
     known = operations_of(capture.content)
@@ -180,12 +179,10 @@ def _benchmark(capture: Capture[Profile]) -> str:
 
 
 def _scaled(profile: Profile, factor: float) -> Profile:
-    """Return the profile with its values times `factor`, rounded to integers."""
     return profile.with_values(np.rint(profile.values * factor).astype(np.int64))
 
 
 def _with_label(profile: Profile, key: str, value: str) -> Profile:
-    """Return the profile with a text label appended to each sample's labels."""
     labels, strings, size = profile.labels, profile.strings, len(profile)
     sample = np.append(labels.sample, np.arange(size))
     order = np.argsort(sample, kind="stable")

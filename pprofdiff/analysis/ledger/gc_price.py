@@ -157,7 +157,6 @@ def log_mean(base: float, new: float) -> float:
 
 
 def _log_ratio(base: float, new: float) -> float:
-    """Return ln(new ÷ base)."""
     ratio = new / base
     return log1p((new - base) / base) if _NEAR[0] < ratio < _NEAR[1] else log(ratio)
 

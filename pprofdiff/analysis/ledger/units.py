@@ -306,7 +306,6 @@ def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
 
 
 def _attributed(capture: Capture[Profile], unit: Column) -> bool:
-    """Return whether nearly all samples below benchmark loops have a unit."""
     profile = capture.content
     below = _below(profile, tuple(BENCHMARK_LOOPS)) >= 0
     values = np.abs(profile.values[:, profile.sample_index()])
@@ -363,7 +362,6 @@ def _unit(
     new: Mapping[BenchmarkKey, None],
     runs: Sequence[Sequence[_Run]],
 ) -> UnitOfWork:
-    """Return the unit of a function, with the benchmarks that both sides have."""
     keys = tuple(key for key in base if key in new)
     counts = [
         sum(sum(run.results[key][0]) for run in runs[0] if key in run.results)
@@ -423,7 +421,6 @@ def _done(
 def _split_side(
     side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
 ) -> Side:
-    """Return a side with the samples of each unit as separate captures."""
     separate: list[Capture[Profile]] = []
     known: set[int] = set()
     for run, counts in zip(runs, done, strict=True):
@@ -452,7 +449,6 @@ def _split_capture(
 
 
 def _only(side: Side, unit: UnitOfWork) -> Side:
-    """Return a side's samples and benchmark lines of one unit."""
     captures: list[Capture[object]] = []
     for capture in side.captures:
         if capture.kind == "profile" and capture.unit == unit.name:

@@ -188,7 +188,6 @@ def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Column:
 def _view(
     names: Sequence[str], sizes: Sequence[int], keys: Column, runs: Runs[Column]
 ) -> View:
-    """Return the view with these row keys."""
     codes = dict.fromkeys(names, keys)
     for name, size in reversed(list(zip(names, sizes, strict=True))):
         keys, code = np.divmod(keys, size + 1)

@@ -233,7 +233,6 @@ def _silent(lines: FunctionLines, text: SourceText, extent: Extent) -> Located:
 
 
 def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
-    """Return a side's lines with their text, if it declares the function there."""
     text = sources.text(side, lines.function, lines.file)
     extent = None
     if text is not None:
@@ -258,7 +257,6 @@ def listing(sources: Sources, places: Places) -> Listing:
 
 
 def _alone(places: Places, side: Located, mark: Mark) -> Iterator[ListingLine]:
-    """Yield one side's text with the cost of its lines."""
     for number, text in _text(side):
         old, now = _at(places, side, number)
         costs = _costs(places.base, places.new, old, now)
@@ -274,12 +272,10 @@ def _numbers(places: Places, side: Located) -> Iterator[ListingLine]:
 
 
 def _at(places: Places, side: Located, number: int) -> tuple[int | None, int | None]:
-    """Return a side's line as (base, new)."""
     return (number, None) if side is places.base else (None, number)
 
 
 def _why(places: Places) -> Why:
-    """Return why a function has no listing, or has one on today's text."""
     known = places.sides
     if any(side.text is None for side in known):
         return "missing"

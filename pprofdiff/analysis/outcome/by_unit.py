@@ -180,7 +180,6 @@ _ByRun = tuple[list[float], list[float]]
 
 
 def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
-    """Return CPU seconds per op by run, of benchmarks with samples of their own."""
     split = comparison.split
     if split is None:
         return {}
@@ -254,7 +253,6 @@ class _Figure(NamedTuple):
 
 
 def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]]:
-    """Return time and CPU per op of each benchmark, CPU None where turns lack it."""
     times = _judged_figures(turns, turns.seconds)
     cpu: list[_Figure | None] = [None] * len(times)
     if turns.cpu_seconds is not None:
@@ -312,7 +310,6 @@ def _confirmed(figure: _Figure, other: _Figure | None) -> _Figure:
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
-    """Return the median allocations per op of each benchmark that both sides have."""
     sides = [allocated_by_benchmark(side) for side in (base, new)]
     found: dict[BenchmarkKey, tuple[Counted, ...]] = {}
     for unit in ALLOCATED.values():
@@ -375,7 +372,6 @@ def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
 
 
 def _running_s(comparison: Comparison, kind: _Named) -> dict[str, tuple[float, float]]:
-    """Return how long goroutines run in a task or region on average, by name."""
     from pprofdiff.analysis.traces.unit_time import running_ns
 
     if comparison.trace is None:
@@ -415,7 +411,6 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
 
 
 def _changed(turns: Turns, outcome: Outcome) -> list[bool]:
-    """Return whether each benchmark of `turns` changed, according to the outcome."""
     if outcome.units:
         known = {unit.key: unit.moved for unit in outcome.units}
         return [known.get(name, False) for name in turns.names]

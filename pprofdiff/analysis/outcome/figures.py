@@ -132,7 +132,6 @@ def _in_turns(turns: Turns) -> Timed:
 def _mean_of(
     turns: Turns, figure: tuple[Floats, Floats], ratios: Sequence[Ratio]
 ) -> InTurns:
-    """Return a figure's mean over benchmarks, no surer than of independent ones."""
     mean = turns.geomeans(figure)
     return mean._replace(least=of_independent(ratios)) if turns.several else mean
 
@@ -142,7 +141,6 @@ def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> in
 
 
 def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
-    """Return each benchmark's seconds per op, by run."""
     return {key: list(runs.values()) for key, runs in times_by_run(side).items()}
 
 
@@ -196,7 +194,6 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
 
 
 def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
-    """Return a cost per op measured in interleaved turns."""
     total = total_of_turns(seconds)
     low, high = beyond_turns(*total.ratio.bounds)
     ratio = total.ratio._replace(low=low, high=high)
@@ -255,7 +252,6 @@ def _about(comparison: Comparison) -> Measure | None:
 
 
 def _runs(diff: ProfileDiff) -> tuple[int, int]:
-    """Return the number of profiles merged into each side."""
     return len(diff.base.runs), len(diff.new.runs)
 
 

@@ -237,7 +237,6 @@ def _of_assembly(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
 
 
 def _assembly(profile: Profile) -> dict[str, dict[int, int]]:
-    """Return the address of each line with one in functions of Go's assembly."""
     places, functions = profile.locations, profile.functions
     files = set(functions.filename.tolist())
     assembly = [i for i in files if profile.strings[i].endswith(".s")]

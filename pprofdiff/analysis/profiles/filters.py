@@ -203,8 +203,6 @@ _FILTERS = tuple(field.name for field in fields(Filters))
 
 
 class _Filtered(NamedTuple):
-    """A filtered profile, and warnings for the user."""
-
     profile: Profile
     warnings: tuple[str, ...]
 
@@ -265,7 +263,6 @@ def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
 
 
 def _lines_present(locations: Locations) -> NDArray[np.bool_]:
-    """Return which lines (bool) are in the file, as opposed to placeholders."""
     counts = np.diff(locations.line_offsets)
     placeholder = (locations.line_function < 0) & (locations.line_number == 0)
     present: NDArray[np.bool_] = ~(placeholder & np.repeat(counts == 1, counts))
@@ -305,7 +302,6 @@ def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Pr
 def _visible(
     profile: Profile, hits: dict[str, _Hits], matched: dict[str, bool]
 ) -> NDArray[np.bool_]:
-    """Return which lines (bool) remain after hide and show."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     visible = np.ones(len(locations.line_function), np.bool_)
@@ -341,7 +337,6 @@ def _keep_lines(locations: Locations, kept: NDArray[np.bool_]) -> Locations:
 
 
 def _without(profile: Profile, hidden: NDArray[np.bool_]) -> Profile:
-    """Return the profile with hidden locations removed from all stacks."""
     kept = ~hidden[profile.stack_locations]
     return replace(
         profile,
@@ -433,7 +428,6 @@ def _dropped_lines(profile: Profile, drop: Matches, keep: Matches) -> NDArray[np
 
 
 def _pruned(profile: Profile, dropped: NDArray[np.bool_]) -> Profile:
-    """Cut lines and stacks at the dropped lines."""
     offsets = profile.locations.line_offsets
     last = last_in_row(dropped, offsets)
     beneath = last >= 0

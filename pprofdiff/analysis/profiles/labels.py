@@ -142,7 +142,6 @@ def _by_key(profile: Profile, most: int) -> dict[str, dict[str, Column]]:
 
 
 def _texts(profile: Profile) -> tuple[Column, list[tuple[str, str]], Column]:
-    """Return the labels with a value, their distinct texts, and each one's text."""
     strings, labels = profile.strings, profile.labels
     known = np.flatnonzero(
         (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)

@@ -109,7 +109,6 @@ def cleaned_path(path: str) -> str:
 
 
 def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts in order of first appearance, and each text's index."""
     distinct, (places,) = numbered(texts)
     return list(distinct), places.astype(np.int64)
 
@@ -180,7 +179,6 @@ def function_keys(profile: Profile) -> tuple[list[str], list[str], Ids]:
 
 
 def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
-    """Return function, line number, column, mapping and address of each line."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     return (

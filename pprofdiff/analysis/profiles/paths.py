@@ -122,7 +122,6 @@ class _Front(Struct, frozen=True, eq=False):
         return cls(stack, np.zeros_like(stack), np.maximum(side.root, side.leaf), line)
 
     def take(self, rows: NDArray[np.bool_]) -> _Front:
-        """Return the chosen stacks."""
         if rows.all():
             return self
         return _Front(

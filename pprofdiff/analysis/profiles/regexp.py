@@ -133,7 +133,6 @@ def matcher(pattern: str, option: str) -> Matches:
 
 
 def _shown(pattern: str) -> str:
-    """Return a pattern as quoted in errors."""
     return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 
@@ -164,7 +163,6 @@ class _Reader:
         self.names: dict[str, int] = {}
 
     def all(self) -> str:
-        """Return the whole pattern in `regex` syntax."""
         if len(self.pattern) > _MOST_PARTS:
             raise _Refused("it is too long")
         out = self.alternatives(frozenset())
@@ -173,19 +171,16 @@ class _Reader:
         return out.spelled
 
     def next(self, size: int = 1) -> str:
-        """Consume `size` characters, or fewer at the end of the pattern."""
         taken = self.pattern[self.at : self.at + size]
         self.at += len(taken)
         return taken
 
     def starts(self, text: str) -> bool:
-        """Return whether the rest starts with the text, and consume it if so."""
         begins = self.pattern.startswith(text, self.at)
         self.at += len(text) * begins
         return begins
 
     def match(self, expression: str) -> re.Match[str] | None:
-        """Match the rest, and consume the match."""
         match = re.compile(expression).match(self.pattern, self.at)
         if match:
             self.at = match.end()
@@ -212,7 +207,6 @@ class _Reader:
         return _joined(out)
 
     def atom(self, flags: frozenset[str]) -> _Part:
-        """Read one character, class, group or assertion."""
         taken = self.next()
         if taken == "(":
             return self.group(flags)
@@ -226,7 +220,6 @@ class _Reader:
         return _Part(_folded(re.escape(taken), flags))
 
     def group(self, flags: frozenset[str]) -> _Part:
-        """Read a group after its opening parenthesis."""
         opening = "("
         named = self.match(r"\?P?<([A-Za-z0-9_]+)>")
         if named is None and self.starts("?"):
@@ -281,7 +274,6 @@ class _Reader:
         return letter
 
     def brackets(self) -> str:
-        """Read a character class after its opening bracket."""
         out = ["[", "^" * self.starts("^")]
         first = True
         while first or not self.starts("]"):
@@ -308,7 +300,6 @@ class _Reader:
         return f"{_member(low)}-{_member(high)}"
 
     def class_character(self) -> str:
-        """Read one character of a class, escaped or not."""
         taken = self.next()
         if not taken:
             raise _Refused("a ] is missing")
@@ -319,7 +310,6 @@ _REPETITION = r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??"
 
 
 def _joined(parts: list[_Part]) -> _Part:
-    """Return the concatenation of parts."""
     size = sum(part.size for part in parts)
     if size > _MOST_PARTS:
         raise _Refused("its repetitions expand to too much")
@@ -344,7 +334,6 @@ def _folded(spelled: str, flags: frozenset[str]) -> str:
 
 
 def _member(character: str) -> str:
-    """Return a character spelled for use between brackets."""
     return f"\\{character}" if character in r"\[]^-&~|" else character
 
 

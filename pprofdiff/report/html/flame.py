@@ -182,7 +182,6 @@ def _document(
 
 
 def _named(diff: ProfileDiff, tree: CallTree, most: int) -> tuple[list[int], int]:
-    """Return the functions on the page, by name, and how many are left out."""
     drawn = distinct(tree.name[tree.name >= 0])
     rows, left = drawn.tolist(), 0
     if tree.folded.any():
@@ -215,7 +214,6 @@ class _Hidden(NamedTuple):
 def _hidden(
     diff: ProfileDiff, tree: CallTree, rows: list[int], place: Column
 ) -> _Hidden:
-    """Return what `rows` have beyond the tree's nodes; `place` numbers them."""
     drawn = np.flatnonzero(tree.name >= 0)
     own = place[tree.name[drawn]]
     below = merged(inclusive(tree).map(lambda run: run[1:]))

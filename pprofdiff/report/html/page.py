@@ -240,7 +240,6 @@ def _of_waits(drawn: Sequence[Chart]) -> tuple[Chart, ...]:
 
 
 def _without_waits(part: Comparison) -> dict[str, Any]:
-    """Return the fields of a section whose chart and table of waits are elsewhere."""
     return {
         "charts": tuple(chart for chart in part.charts if chart.id != "waits"),
         "chunks": [chunk for chunk in part.chunks if chunk.key != "waits"],
@@ -257,7 +256,6 @@ def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:
-    """Return the sections with a significant change, else the first."""
     news = [
         section
         for section in shown

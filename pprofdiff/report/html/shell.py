@@ -71,7 +71,6 @@ def template(name: str) -> Template:
 
 @cache
 def _style(*, notebook: bool) -> str:
-    """Return the style sheet: both themes' colors (print is light), then the rules."""
     light, dark = css_variables("light"), css_variables("dark")
     colours = (
         f":root{{color-scheme:light;{light}}}\n"
@@ -83,7 +82,6 @@ def _style(*, notebook: bool) -> str:
 
 @cache
 def _script() -> str:
-    """Return all scripts as one, which shares no names with anything else."""
     code = _terse_script("".join(_assets(".js", ("flame", ""))))
     return f'(() => {{\n"use strict";\n{code}\n}})();\n'
 
@@ -107,7 +105,6 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
-    """Return CSS without comments and unneeded whitespace."""
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
     dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)

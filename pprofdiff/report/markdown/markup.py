@@ -105,7 +105,6 @@ def render(part: Part) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    """Return a paragraph, in bold for the outcome."""
     if sentence.role == "outcome":
         return emphasis(sentence.text, LONGEST_PARAGRAPH)
     lead = LEADS.get(sentence.role, "")
@@ -158,7 +157,6 @@ def _fenced(lines: list[str]) -> str:
 
 
 def _item(reason: Reason) -> str:
-    """Return a finding as one item of a numbered list."""
     title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
     return _below(reason, [title, *_details(reason)])
 
@@ -171,7 +169,6 @@ def rest_of(reason: Reason) -> str:
 
 
 def _details(reason: Reason) -> list[str]:
-    """Return what is below a finding's title, as paragraphs."""
     finding = reason.finding
     below = []
     if finding.text:
@@ -226,7 +223,6 @@ def in_short(reason: Reason) -> str:
 
 
 def _lead(reason: Reason) -> str:
-    """Return a number, or a bullet indented by its level."""
     if reason.level or not reason.number:
         return "   " * reason.level + "- "
     return f"{reason.number}. "
@@ -310,7 +306,6 @@ def _plain(word: str) -> bool:
 
 
 def _coded(word: str, code: _Span) -> str:
-    """Return a word as code; pipes are entities, as tables differ in escaping them."""
     return "&#124;".join(code(part) if part else "" for part in word.split("|"))
 
 

@@ -173,6 +173,5 @@ def _duration(seen: View, duration_ns: int, unit: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return the text, cut after 80 bytes like in pprof."""
     data = text.encode()
     return text if len(data) <= 80 else data[:80].decode(errors="replace") + "…"

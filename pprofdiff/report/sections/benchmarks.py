@@ -131,7 +131,6 @@ def _unsure(report: ReportModel) -> bool:
 
 
 def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
-    """Return what the numbers of the tables are."""
     medians = "medians ± 95% interval"
     words = {row.of_turns is not None for row in diff.rows if row.change is not None}
     if True not in words:
@@ -193,7 +192,6 @@ class Counts(NamedTuple):
 
 
 def _counts(diff: BenchmarkDiff, *, unsure: bool) -> list[Counts]:
-    """Return counts of changes by unit, merging all tables of a unit."""
     units: dict[str, list[BenchmarkRow]] = {}
     for table in diff.tables:
         rows = [row for row in table.rows if row.delta is not None]
@@ -322,7 +320,6 @@ def _table(
     title: str,
     most: int | None,
 ) -> Table:
-    """Return one unit's table, adding the footnotes it needs to `notes`."""
     whole = table.rows
     table = table._replace(rows=tuple(first(whole, most, movement)))
     base, base_width = _medians(table, [row.tidy_base for row in table.rows])
@@ -397,7 +394,6 @@ def _in_turns(table: BenchmarkTable) -> bool:
 
 
 def _bounds(summary: Summary) -> str:
-    """Return how far the interval reaches, such as ``3%``."""
     if summary.low is None or summary.high is None:
         return "∞"
     percent = 100 * (inf if summary.spread is None else summary.spread)
@@ -405,7 +401,6 @@ def _bounds(summary: Summary) -> str:
 
 
 def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
-    """Return the scale of both medians, or of `own` if they are far apart."""
     both = (row.tidy_base, row.tidy_new)
     medians = [abs(s.median) for s in both if s is not None and s.median]
     if medians and max(medians) >= _FAR * min(medians):
@@ -484,7 +479,6 @@ def _percent(share: float) -> str:
 
 
 def _test(row: BenchmarkRow) -> str:
-    """Return p and the number of values, as benchstat writes them."""
     counts = list(dict.fromkeys(s.n for s in (row.base, row.new) if s is not None))
     words = [] if row.p is None else [f"p={row.p:.3f}"]
     return " ".join([*words, "n=" + "+".join(map(str, counts))])
@@ -498,7 +492,6 @@ def _marks(needed: Sequence[str], notes: dict[str, str]) -> str:
 
 
 def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -> Row:
-    """Return the row of geometric means, padded by the width of a column's bounds."""
     means: Geomean = table.geomean
     texts = [
         "" if mean is None else _number(_scale((mean,), table.unit), mean) + " " * width

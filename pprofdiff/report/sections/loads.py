@@ -92,7 +92,6 @@ def _few(diff: BenchmarkDiff) -> list[BenchmarkRow]:
 
 
 def _sentence(diff: BenchmarkDiff) -> str:
-    """Return the rate, failures and slow requests of both sides in one line."""
     words = []
     for row in _few(diff):
         if row.base is not None and row.new is not None:
@@ -107,7 +106,6 @@ def _sentence(diff: BenchmarkDiff) -> str:
 def _parts(
     rows: Sequence[BenchmarkRow], labels: tuple[str, str], most: int | None
 ) -> Iterator[SectionPart]:
-    """Yield the table, and why its changes have no marks."""
     shown = list(rows) if most is None else list(rows)[:most]
     columns = (
         *sides(labels),

@@ -183,7 +183,6 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
 
 
 def _why(found: Listing) -> str:
-    """Return why source is missing, and for which build if the other has it."""
     lacking = [side.extent is None for side in found.places.sides]
     whose = ""
     if any(lacking) and not all(lacking):
@@ -249,7 +248,6 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
 
 
 def _title(found: Listing, sums: Written) -> str:
-    """Return the function, its location, and its total cost."""
     places, costs = found.places, found.costs
     name = short(places.name)
     where = places.path

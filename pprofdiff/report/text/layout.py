@@ -167,7 +167,6 @@ def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
 
 
 def _reason(reason: Reason) -> Stanza:
-    """Return a finding: its title, the numbers behind it, and the advice."""
     finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
     paragraphs = [Paragraph(reason.title, reason.style, lead)]
@@ -215,7 +214,6 @@ def _frame(frame: Frame) -> str:
 
 
 def _steps(part: Steps) -> Stanza:
-    """Return the flags to try next, with what each shows."""
     flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
     return Stanza((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 

@@ -51,8 +51,6 @@ MOST = 60
 
 
 class _Room(NamedTuple):
-    """The limit for each part of the report: rows, entries or lines."""
-
     causes: int = 3
     numbers: int = 2
     title: int = 2
@@ -196,7 +194,6 @@ def _chosen(others: Sequence[Section], most: int) -> list[Section]:
 
 
 def _answer(report: ReportModel) -> Iterator[Part | Block]:
-    """Yield the outcome, and its caveats."""
     outcome = outcome_text(report.outcome)
     base, new = report.labels
     headline = f"{base} → {new}   {outcome.headline}"
@@ -220,14 +217,12 @@ def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
 
 
 def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
-    """Yield parts as one block."""
     blocks = [b for b in laid_out(parts) if not isinstance(b, Close)]
     if blocks:
         yield Close(tuple(blocks))
 
 
 def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[Block]:
-    """Yield causes: title, numbers, consequences, and advice."""
     paragraphs = [Paragraph("Why", "strong")] if explained else []
     paragraphs += [Paragraph(averages, "faint")] if averages else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in explained.warnings]
@@ -289,7 +284,6 @@ def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 
 def _moved(section: Section, room: _Room) -> list[SectionPart]:
-    """Return what an answer shows of the first section."""
     if section.short_parts is None:
         return []
     return list(section.short_parts(room.rows, room.categories))
@@ -331,7 +325,6 @@ def _first_section(
 
 
 def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
-    """Yield what to know before trusting the rest; minor warnings come last."""
     ranked = sorted(report.warnings, key=lambda caveat: caveat.id in _MINOR)
     every = list(cautions(report._replace(warnings=tuple(ranked))))
     shown = [sentence_block(sentence, most=2) for sentence in every[: room.warnings]]

@@ -61,7 +61,6 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
 
 
 def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
-    """Return the cell of a function that had another name in base."""
     name = table.names[row]
     was = _before(table.noun, before, name)
     verb = "probably was" if table.probable[row] else "was"
@@ -74,7 +73,6 @@ def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
 
 
 def _texts(table: Table, rows: Sequence[int]) -> list[str]:
-    """Return the names of rows, different ones for different rows."""
     names = [table.names[i] for i in rows]
     if table.noun == "function":
         return distinct_names(names)

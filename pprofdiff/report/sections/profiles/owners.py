@@ -169,7 +169,6 @@ def _worth_a_row(diff: ProfileDiff, group: JudgedSum, *, only: bool) -> bool:
 def _largest_changes(
     parts_of: Mapping[str, Sequence[JudgedSum]], most: int
 ) -> set[str]:
-    """Return the ids of the categories with the largest significant changes."""
     moved = [p for parts in parts_of.values() for p in parts if p.noise is False]
     moved.sort(key=lambda part: -abs(part.delta))
     return {part.id for part in moved[:most]}
@@ -208,7 +207,6 @@ def payer_table(
 
 
 def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
-    """Return the call sites whose cost changed most or is largest."""
     if not diff.classified:
         return ()
     paid = np.array([rules().groups[row].id in _PAID for row in rules().group_rows])
@@ -253,6 +251,5 @@ def _mostly(paid: View) -> str:
 
 
 def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
-    """Return a call site, and its caller in the program if it is a library's."""
     site, owner = int(sites["site"][row]), int(sites["owner"][row])
     return (names[site],) if owner in (site, -1) else (names[site], names[owner])

@@ -30,7 +30,7 @@ from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.model.profiles import profile as columns
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.report.files import renderer_for
+from pprofdiff.report.files import writer_for
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ class Diff(KindDiff[ProfileDiff]):
 
     def to_pprof(self, path: Path | None = None) -> bytes | None:
         """Return the diff as a profile with ``pprof::base`` labels, or write it."""
-        return delivered(renderer_for(".pb.gz")(self.report()), path)
+        return delivered(writer_for(".pb.gz")(self.report()), path)
 
 
 def subtracted(

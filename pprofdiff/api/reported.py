@@ -17,7 +17,7 @@ from pprofdiff.api.plotted import plotted
 from pprofdiff.api.shown import Shown
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
-from pprofdiff.report.files import renderer_for, replace_file
+from pprofdiff.report.files import replace_file, writer_for
 from pprofdiff.report.model import ReportModel, Scope, judged, report_of
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
@@ -198,7 +198,7 @@ class Reported(Shown):
         return delivered(render(parts), path)
 
     def _rendered(self, ending: str, path: Path | None) -> str | None:
-        return delivered(renderer_for(ending)(self.report()).decode(), path)
+        return delivered(writer_for(ending)(self.report()).decode(), path)
 
     def _card(self) -> Card:
         from pprofdiff.notebook.comparisons import comparison_card

@@ -14,8 +14,8 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-Renderer = Callable[["ReportModel"], bytes]
-Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
+Writer = Callable[["ReportModel"], Any]
+"""Returns a report as bytes, or as parts of them if it is large."""
 
 
 def written_by(module: str, *how: str, name: str = "render") -> Callable[..., Any]:
@@ -29,11 +29,8 @@ def written_by(module: str, *how: str, name: str = "render") -> Callable[..., An
     return write
 
 
-# Writers that produce large files in parts; checked before the table below.
-_STREAMED: dict[str, Writer] = {".perfetto.json": written_by("perfetto")}
-
-# To support another file type, add it here; the first ending that fits counts.
-_RENDERERS: dict[str, Renderer] = {
+# To support another file type, add it here; the longest ending that fits counts.
+_WRITERS: dict[str, Writer] = {
     ".brief.json": written_by("brief"),
     ".html": written_by("html.page"),
     ".md": written_by("markdown.comment"),
@@ -42,29 +39,22 @@ _RENDERERS: dict[str, Renderer] = {
     ".svg": written_by("image", "svg"),
     ".png": written_by("image", "png"),
     ".pb.gz": written_by("pprof.profile"),
+    ".perfetto.json": written_by("perfetto"),
 }
 
 
 def writer_for(path: str) -> Writer:
     """Return a file's writer; raises UsageError for an unknown extension."""
-    for ending, writer in _STREAMED.items():
-        if path.endswith(ending):
-            return writer
-    return renderer_for(path)
+    fitting = [ending for ending in _WRITERS if path.endswith(ending)]
+    if not fitting:
+        raise UsageError(
+            f"-o {printable(path)}: the ending says what to write; there are "
+            f"{', '.join(_WRITERS)}"
+        )
+    return _WRITERS[max(fitting, key=len)]
 
 
-def renderer_for(path: str) -> Renderer:
-    """Like `writer_for`, of files that are made at once."""
-    for ending, renderer in _RENDERERS.items():
-        if path.endswith(ending):
-            return renderer
-    known = ", ".join((*_RENDERERS, *_STREAMED))
-    raise UsageError(
-        f"-o {printable(path)}: the ending says what to write; there are {known}"
-    )
-
-
-def github_summary() -> tuple[str, Renderer]:
+def github_summary() -> tuple[str, Writer]:
     """Return the path of this step's summary, and a function that appends to it.
 
     Raises UsageError outside GitHub Actions.
@@ -84,7 +74,8 @@ def github_summary() -> tuple[str, Renderer]:
         except OSError as error:
             raise FetchError(f"{path}: cannot be read: {error.strerror}") from error
         gap = b"" if not before or before.endswith(b"\n") else b"\n"
-        return before + gap + _RENDERERS[".md"](report)
+        comment: bytes = _WRITERS[".md"](report)
+        return before + gap + comment
 
     return path, added
 

@@ -15,7 +15,7 @@ import pytest
 from pprofdiff.api import diff
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.report import csv
-from pprofdiff.report.files import renderer_for, replace_file, writer_for
+from pprofdiff.report.files import replace_file, writer_for
 from pprofdiff.report.json import document as report_json
 from pprofdiff.report.markdown import comment as markdown
 from pprofdiff.report.pprof import profile as pprof
@@ -56,7 +56,7 @@ def test_an_ending_that_nothing_writes(path):
 )
 def test_the_ending_says_what_is_written(path, writer, syncpool):
     report = diff(syncpool.base / "mutex.pb.gz", syncpool.new / "mutex.pb.gz").report()
-    data = renderer_for(path)(report)
+    data = writer_for(path)(report)
     assert isinstance(data, bytes)
     assert data == writer(report)
     assert data
@@ -79,7 +79,7 @@ def test_what_ends_between_two_parts_leaves_what_is_there(tmp_path):
 
 def test_a_name_moves_no_cursor():
     with pytest.raises(UsageError) as caught:
-        renderer_for("x\x1b[2J\n")
+        writer_for("x\x1b[2J\n")
     assert str(caught.value).startswith(r"-o x\x1b[2J\n: ")
 
 

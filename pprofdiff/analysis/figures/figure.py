@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pprofdiff.analysis.judge.calibration import Spread
 
@@ -38,3 +38,13 @@ class Figure(Generic[S]):
     def shown(self) -> str:
         """The unit in which tables show it."""
         return self.unit
+
+    @property
+    def declaration(self) -> dict[str, Any]:
+        """What JSON says about it; ``worse_if`` is None if neither way is worse."""
+        return {
+            "id": self.key,
+            "label": self.label,
+            "unit": self.unit,
+            "worse_if": self.worse or None,
+        }

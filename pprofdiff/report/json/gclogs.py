@@ -7,7 +7,6 @@ from typing import Any
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
-from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
 
@@ -41,7 +40,7 @@ def gc_row(gc: GCDiff) -> Row:
 
 def _figure(gc: GCDiff, figure: LogFigure) -> Row:
     return {
-        **declaration(figure),
+        **figure.declaration,
         "base_runs": figure.of_runs(gc.base),
         "new_runs": figure.of_runs(gc.new),
         **gc.estimates[figure.key]._asdict(),

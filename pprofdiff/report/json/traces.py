@@ -18,7 +18,6 @@ from pprofdiff.analysis.traces.quantiles import (
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 from pprofdiff.analysis.traces.waited import End, Wait, chained, lines_of, waited
-from pprofdiff.report.json.figures import declaration
 
 Row = dict[str, Any]
 
@@ -114,7 +113,7 @@ def _figure(diff: TraceDiff, figure: TraceFigure) -> Row:
     base, new = map(figure.of, diff.sides)
     shown = diff.estimate(figure)
     return {
-        **declaration(figure),
+        **figure.declaration,
         "base": base,
         "new": new,
         "base_scaled": shown.base,

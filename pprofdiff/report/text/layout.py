@@ -86,12 +86,6 @@ class Paragraph(Struct, frozen=True):
         force_setattr(self, "text", printable(self.text))
 
 
-class Stanza(Struct, frozen=True):
-    """Paragraphs without an empty line between them."""
-
-    paragraphs: tuple[Paragraph, ...]
-
-
 class Lines(Struct, frozen=True):
     """Lines that are never wrapped, but cut: their middle if `names`, else the end."""
 
@@ -115,10 +109,10 @@ class Grid(Struct, frozen=True):
 class Close(Struct, frozen=True):
     """Blocks without an empty line between them, such as a title and its table."""
 
-    blocks: tuple[Paragraph | Stanza | Lines | Grid, ...]
+    blocks: tuple[Block, ...]
 
 
-Block = Paragraph | Stanza | Lines | Grid | Close
+Block = Paragraph | Lines | Grid | Close
 
 
 def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
@@ -129,7 +123,7 @@ def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
 
 def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for each
     match part:
-        case Paragraph() | Stanza() | Lines() | Grid() | Close():
+        case Paragraph() | Lines() | Grid() | Close():
             yield part
         case Table():
             if part.heading:
@@ -144,7 +138,7 @@ def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for e
         case Rulings():
             yield from _rulings(part)
         case Footnotes():
-            yield Stanza(
+            yield Close(
                 tuple(
                     Paragraph(note.text, "faint", f"{note.mark} ")
                     for note in part.notes
@@ -166,7 +160,7 @@ def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
     )
 
 
-def _reason(reason: Reason) -> Stanza:
+def _reason(reason: Reason) -> Close:
     finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
     paragraphs = [Paragraph(reason.title, reason.style, lead)]
@@ -175,13 +169,13 @@ def _reason(reason: Reason) -> Stanza:
     paragraphs += (Paragraph(note.text, "", indent) for note in reason.sentences)
     if finding.advice:
         paragraphs.append(Paragraph(finding.advice, "faint", f"{indent}→ "))
-    return Stanza(tuple(paragraphs))
+    return Close(tuple(paragraphs))
 
 
 def _rulings(part: Rulings) -> Iterator[Block]:
     yield Paragraph(f"Verdict   {part.summary}", "strong")
     width = max(_WIDTH, *(len(rule.outcome) + 2 for rule in part.verdict.rules))
-    yield Stanza(
+    yield Close(
         tuple(
             Paragraph(
                 f"{rule.text}.",
@@ -202,7 +196,7 @@ def _stack(stack: Stack) -> Lines:
 def _code(code: Code) -> Iterator[Block]:
     yield Paragraph(code.title, "strong")
     if code.notes:
-        yield Stanza(tuple(Paragraph(note, "faint") for note in code.notes))
+        yield Close(tuple(Paragraph(note, "faint") for note in code.notes))
     if code.lines:
         yield Lines(tuple(Word(line.text, line.tone) for line in code.lines))
 
@@ -213,9 +207,9 @@ def _frame(frame: Frame) -> str:
     return f"{frame.name}{role}{kind}"
 
 
-def _steps(part: Steps) -> Stanza:
+def _steps(part: Steps) -> Close:
     flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
-    return Stanza((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
+    return Close((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 
 
 def _grid(table: Table) -> Grid:

@@ -26,7 +26,6 @@ from pprofdiff.report.text.layout import (
     Grid,
     Lines,
     Paragraph,
-    Stanza,
     Style,
     Word,
 )
@@ -67,8 +66,6 @@ def _block(block: Block, page: Page) -> Iterable[Line]:
         return _fixed(block, page)
     if isinstance(block, Close):
         return (line for part in block.blocks for line in _block(part, page))
-    if isinstance(block, Stanza):
-        return (line for part in block.paragraphs for line in _paragraph(part, page))
     return _paragraph(block, page)
 
 

@@ -39,7 +39,6 @@ from pprofdiff.report.text.layout import (
     Block,
     Close,
     Paragraph,
-    Stanza,
     laid_out,
     sentence_block,
 )
@@ -200,7 +199,7 @@ def _answer(report: ReportModel) -> Iterator[Part | Block]:
     below = [sentence_block(sentence) for sentence in outcome.below]
     if report.filters:
         below.append(Paragraph(f"only: {' '.join(report.filters)}"))
-    yield Stanza((Paragraph(headline, "strong"), *below))
+    yield Close((Paragraph(headline, "strong"), *below))
 
 
 def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
@@ -213,11 +212,11 @@ def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
     if left := Counter(rule.outcome for rule in rules[room.rules :]):
         left_over = ", ".join(f"{count} {outcome}" for outcome, count in left.items())
         blocks.append(Paragraph(f"and {left_over}, with --full", "faint"))
-    yield Close(tuple(b for b in blocks if not isinstance(b, Close)))
+    yield Close(tuple(blocks))
 
 
 def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
-    blocks = [b for b in laid_out(parts) if not isinstance(b, Close)]
+    blocks = list(laid_out(parts))
     if blocks:
         yield Close(tuple(blocks))
 
@@ -233,7 +232,7 @@ def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[
     if room.also:
         paragraphs += [sentence_block(rest, most=room.also) for rest in explained.rest]
     if paragraphs:
-        yield Stanza(tuple(paragraphs))
+        yield Close(tuple(paragraphs))
 
 
 def _cause(
@@ -333,7 +332,7 @@ def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
         more = f"{left} more with --full."
         shown.append(sentence_block(Sentence(more, "warning")))
     if shown:
-        yield Stanza(tuple(shown))
+        yield Close(tuple(shown))
 
 
 def _inputs(report: ReportModel) -> Iterator[Block]:
@@ -345,4 +344,4 @@ def _inputs(report: ReportModel) -> Iterator[Block]:
         for label, text in listed
     )
     if listed:
-        yield Stanza(tuple(rows))
+        yield Close(tuple(rows))

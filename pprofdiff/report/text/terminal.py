@@ -44,11 +44,6 @@ def render(parts: Iterable[Part | Block], *, color: bool, page: Page) -> str:
     return drawn.getvalue()
 
 
-def draw(blocks: Iterable[Block], console: Console) -> None:
-    """Draw the blocks on a console, with an empty line between them."""
-    _print(lines(blocks, Page(console.width, fit=True)), console)
-
-
 def _print(printed: Iterable[Line], console: Console) -> None:
     for line in printed:
         text = Text(no_wrap=True, overflow="ignore")

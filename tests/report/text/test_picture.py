@@ -15,8 +15,9 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.text.layout import laid_out
+from pprofdiff.report.text.lines import Page, lines
 from pprofdiff.report.text.report import report_parts
-from pprofdiff.report.text.terminal import draw
+from pprofdiff.report.text.terminal import _print
 from tests.report.golden import FOLDER
 
 PICTURE = FOLDER / "demo.svg"
@@ -60,7 +61,7 @@ def test_the_picture_in_the_readme_is_current():
     quietly = Waiting(screen.messages, enabled=False)
     options = parse(demo.arguments())._replace(within=demo.installed_in())
     report = compared(options, screen, quietly)
-    draw(list(laid_out(report_parts(report))), console)
+    _print(lines(laid_out(report_parts(report)), Page(100, fit=True)), console)
     svg = console.export_svg(theme=THEME, code_format=FRAME, unique_id="demo")
     assert not re.search(r"url\(http|@import|href=", svg)
     if os.environ.get("PPROFDIFF_GOLDEN") == "write":

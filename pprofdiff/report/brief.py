@@ -89,11 +89,7 @@ def _gate(report: ReportModel) -> list[str]:
     judged = rulings(report.verdict)
     if judged is None:
         return []
-    rules = (
-        f"{rule.outcome}: {rule.text}{f'; {rule.needs}' if rule.needs else ''}"
-        for rule in judged.verdict.rules
-    )
-    return [judged.summary, *rules]
+    return [judged.summary, *(rule.in_words for rule in judged.verdict.rules)]
 
 
 def _causes(reasons: Sequence[Reason]) -> list[Row]:

@@ -45,6 +45,12 @@ class Ruling(NamedTuple):
         return f"{self.rule}: {self.measured}{limit}"
 
     @property
+    def in_words(self) -> str:
+        """The ruling on one line, with what would decide it."""
+        needs = f"; {self.needs}" if self.needs else ""
+        return f"{self.outcome}: {self.text}{needs}"
+
+    @property
     def measured(self) -> str:
         """What was measured, and its figure."""
         return f"{self.what} {self.figure}".lstrip()

@@ -260,12 +260,7 @@ def _outcome(first: Answer) -> str:
 def _cause(first: Answer) -> str:
     texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
     if first.reason is not None:
-        finding = first.reason.finding
-        if finding.text:
-            texts.append(markup.paragraph(finding.text))
-        texts += filter(None, map(markup.noted, first.reason.notes))
-        if finding.advice:
-            texts.append(markup.paragraph(finding.advice, "→"))
+        texts += markup.details(first.reason)
     return "\n\n".join(texts)
 
 

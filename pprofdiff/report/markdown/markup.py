@@ -158,17 +158,18 @@ def _fenced(lines: list[str]) -> str:
 
 def _item(reason: Reason) -> str:
     title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
-    return _below(reason, [title, *_details(reason)])
+    return _below(reason, [title, *details(reason)])
 
 
 def rest_of(reason: Reason) -> str:
     """Return a finding without the title, for readers who know it by its number."""
-    details = _details(reason)
+    below = details(reason)
     cause = reason.number and not reason.level
-    return _below(reason, details) if cause and details else _item(reason)
+    return _below(reason, below) if cause and below else _item(reason)
 
 
-def _details(reason: Reason) -> list[str]:
+def details(reason: Reason) -> list[str]:
+    """Return what is below a finding's title, as paragraphs."""
     finding = reason.finding
     below = []
     if finding.text:

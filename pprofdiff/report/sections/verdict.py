@@ -33,11 +33,7 @@ def unread_warnings(verdict: Verdict) -> list[Sentence]:
 
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return one line for each rule that did not pass."""
-    return [
-        f"{rule.outcome}: {rule.text}{f'; {rule.needs}' if rule.needs else ''}"
-        for rule in verdict.rules
-        if rule.outcome != "pass"
-    ]
+    return [rule.in_words for rule in verdict.rules if rule.outcome != "pass"]
 
 
 def verdict_comments(verdict: Verdict) -> list[str]:

@@ -82,7 +82,7 @@ def test_rules_that_need_no_go_run_and_no_word_is_of_go(cli, as_cpu):
 
 def test_wall_time_is_no_waiting_and_no_word_is_of_go(cli):
     for full in ((), ("--full",)):
-        out = cli(str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz"), *full).out
+        out = cli(*both("node/{}.pb.gz"), *full).out
         assert "waited" not in out
         assert not re.search(GO, out)
 
@@ -93,7 +93,7 @@ def test_work_is_what_values_are_by(cli):
     totals = [int(np.sum(read(n).data.values[:, 1])) for n in ("base", "new")]
     scaled = diff.data.normalization.scaled(*totals)
     assert scaled == pytest.approx((totals[0] / DONE["base"], totals[1] / DONE["new"]))
-    out = cli(str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz"), "--work", work).out
+    out = cli(*both("node/{}.pb.gz"), "--work", work).out
     assert "ms/op" in out
 
 
@@ -104,6 +104,11 @@ def test_a_profile_of_go_is_known():
         assert is_of_go(profile)
 
 
+def both(sides):
+    """Return the paths of base and new, whose names differ only in that."""
+    return [DATA / sides.format(side) for side in ("base", "new")]
+
+
 def first_cause(out):
     """Return the title of the first cause of a report, as one line."""
     found = re.search(r"^1\. (.*?),? (?:major|minor)$", out, re.MULTILINE | re.DOTALL)
@@ -111,164 +116,108 @@ def first_cause(out):
 
 
 @pytest.mark.parametrize(
-    ("base", "new", "work", "cause"),
+    ("sides", "work", "cause"),
     [
         # What shop.py, shop.js and main.rs say they changed.
-        ("python/base.folded", "python/new.folded", "", "compile now takes 65.1%"),
-        (
-            "python/base.folded",
-            "python/new.folded",
-            "103526:25563",
-            "discount uses 185×",
-        ),
-        ("node/format/base", "node/format/new", "4663:3454", "format uses 19.0×"),
-        ("rust/base.folded", "rust/new.folded", "40271:32846", "shop::checksum uses"),
-        ("rust/base.folded", "rust/new.folded", "", "shop::checksum takes more"),
+        ("python/{}.folded", "", "compile now takes 65.1%"),
+        ("python/{}.folded", "103526:25563", "discount uses 185×"),
+        ("node/format/{}", "4663:3454", "format uses 19.0×"),
+        ("rust/{}.folded", "40271:32846", "shop::checksum uses"),
+        ("rust/{}.folded", "", "shop::checksum takes more"),
         # The profiler's stacks lack the innermost frame: pprof has serve as well.
-        ("rust/base.pb.gz", "rust/new.pb.gz", "13322:6679", "shop::serve uses 3.15×"),
+        ("rust/{}.pb.gz", "13322:6679", "shop::serve uses 3.15×"),
         # Orders.receipt formats the first line with String.format.
-        ("java/base.folded.gz", "java/new.folded.gz", "", "String.format now takes"),
-        (
-            "java/base.folded.gz",
-            "java/new.folded.gz",
-            "86275:27342",
-            "Orders.receipt uses 7.64×",
-        ),
-        (
-            "java/base.pb.gz",
-            "java/new.pb.gz",
-            "95268:20981",
-            "Orders.receipt uses 9.73×",
-        ),
+        ("java/{}.folded.gz", "", "String.format now takes"),
+        ("java/{}.folded.gz", "86275:27342", "Orders.receipt uses 7.64×"),
+        ("java/{}.pb.gz", "95268:20981", "Orders.receipt uses 9.73×"),
         # Index::find compares one name after another; pprof names no function.
         (
-            *("gperftools/base.folded.gz", "gperftools/new.folded.gz"),
-            *("3406000:1760000", "Index::find uses 10.6× the samples"),
+            "gperftools/{}.folded.gz",
+            "3406000:1760000",
+            "Index::find uses 10.6× the samples",
         ),
         # Page#escape compiles its pattern.
-        ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870", "Page#escape uses"),
+        ("ruby/{}.folded.gz", "5275:4870", "Page#escape uses"),
         # Router::match sorts its routes.
-        (
-            "php/base.folded",
-            "php/new.folded",
-            "19724:13268",
-            "Router::match uses 4.52×",
-        ),
+        ("php/{}.folded", "19724:13268", "Router::match uses 4.52×"),
         # Cart.total, for the most part inlined, copies its lines by way of JSON.
         (
-            "node/base.perf.folded.gz",
-            "node/new.perf.folded.gz",
+            "node/{}.perf.folded.gz",
             "",
             "v8::internal::Builtin_JsonParse now takes 45.2%",
         ),
         # lookup searches a seq in place of a table; compilers number its symbol anew.
-        (
-            "nim/base.folded",
-            "nim/new.folded",
-            "",
-            "total__shop_50 takes more of the samples",
-        ),
-        (
-            "nim/base.folded",
-            "nim/new.folded",
-            "229030:16800",
-            "total__shop_50 uses 40.9×",
-        ),
+        ("nim/{}.folded", "", "total__shop_50 takes more of the samples"),
+        ("nim/{}.folded", "229030:16800", "total__shop_50 uses 40.9×"),
         # Report::top sorts all rows.
-        ("perl/base.folded", "perl/new.folded", "", "Report::CORE:sort takes more"),
-        (
-            "perl/base.folded",
-            "perl/new.folded",
-            "49920:6620",
-            "Report::top uses 30.9×",
-        ),
+        ("perl/{}.folded", "", "Report::CORE:sort takes more"),
+        ("perl/{}.folded", "49920:6620", "Report::top uses 30.9×"),
         # Ledger.find goes through all accounts.
-        ("zig/base.folded", "zig/new.folded", "", "shop.Ledger.find takes more"),
-        (
-            "zig/base.folded",
-            "zig/new.folded",
-            "60000:60000",
-            "shop.Ledger.find uses 9.95",
-        ),
+        ("zig/{}.folded", "", "shop.Ledger.find takes more"),
+        ("zig/{}.folded", "60000:60000", "shop.Ledger.find uses 9.95"),
         # Shop.find, which ends in a tail call, searches a list; Shop.label has not
         # changed, and its share falls as Shop.serve's rises.
+        ("ocaml/{}.folded", "1200000:1200000", "Shop.serve_786 uses 21.7×"),
         (
-            *("ocaml/base.folded", "ocaml/new.folded", "1200000:1200000"),
-            "Shop.serve_786 uses 21.7×",
-        ),
-        (
-            *("ocaml/base.folded", "ocaml/new.folded", ""),
+            "ocaml/{}.folded",
+            "",
             "Shop.serve_786 takes more of the samples: 36.01 → 89.35%",
         ),
         # TCart.Total copies its lines by SYSTEM.Move, whose caller is not in its stack;
         # that all stacks begin with another process is no change.
-        (
-            *("pascal/base.folded", "pascal/new.folded", "600000:600000"),
-            "SYSTEM.MOVE uses 3.49×",
-        ),
-        ("pascal/base.folded", "pascal/new.folded", "", "SYSTEM.MOVE takes"),
+        ("pascal/{}.folded", "600000:600000", "SYSTEM.MOVE uses 3.49×"),
+        ("pascal/{}.folded", "", "SYSTEM.MOVE takes"),
         # Cart.total copies its lines deeply.
-        ("austin/base.txt.gz", "austin/new.txt.gz", "", "deepcopy now takes 90.7%"),
-        (
-            *("austin/base.txt.gz", "austin/new.txt.gz", "30675:3397"),
-            "Cart.total uses 232×",
-        ),
+        ("austin/{}.txt.gz", "", "deepcopy now takes 90.7%"),
+        ("austin/{}.txt.gz", "30675:3397", "Cart.total uses 232×"),
         # interest runs its loop four times.
-        ("fortran/base.folded", "fortran/new.folded", "", "shop::interest takes more"),
-        (
-            *("fortran/base.folded", "fortran/new.folded", "251700:95200"),
-            "shop::interest uses 3.87×",
-        ),
+        ("fortran/{}.folded", "", "shop::interest takes more"),
+        ("fortran/{}.folded", "251700:95200", "shop::interest uses 3.87×"),
         # Ledger.find searches an array.
-        ("dlang/base.folded.gz", "dlang/new.folded.gz", "", "shop.Ledger.find uses"),
-        (
-            *("dlang/base.folded.gz", "dlang/new.folded.gz", "5943500:5573600"),
-            "shop.Ledger.find uses 11.4×",
-        ),
+        ("dlang/{}.folded.gz", "", "shop.Ledger.find uses"),
+        ("dlang/{}.folded.gz", "5943500:5573600", "shop.Ledger.find uses 11.4×"),
         # store_put keeps a copy of each record: its share rises, but not by a quarter.
         (
-            *("jemalloc/base.folded", "jemalloc/new.folded", ""),
+            "jemalloc/{}.folded",
+            "",
             "store_put takes more of the weight: 83.26 → 91.15%",
         ),
         # copy, which is in no stack, calls write 64 times; main calls it.
-        ("kernel/base.folded", "kernel/new.folded", "", "main takes more of"),
-        ("kernel/base.folded", "kernel/new.folded", "30000:30000", "main uses 9.02×"),
+        ("kernel/{}.folded", "", "main takes more of"),
+        ("kernel/{}.folded", "30000:30000", "main uses 9.02×"),
         # Cache::put keeps each key twice.
-        (
-            *("heaptrack/base.folded", "heaptrack/new.folded", "60000:60000"),
-            "Cache::put uses 2.18× the weight",
-        ),
+        ("heaptrack/{}.folded", "60000:60000", "Cache::put uses 2.18× the weight"),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
-        ("cpp/base.folded", "cpp/new.folded", "", "shop::Cart::total now takes"),
-        ("cpp/base.folded", "cpp/new.folded", "88581:33623", "shop::Cart::sum uses"),
+        ("cpp/{}.folded", "", "shop::Cart::total now takes"),
+        ("cpp/{}.folded", "88581:33623", "shop::Cart::sum uses"),
     ],
 )
-def test_the_planted_change_is_the_first_cause(cli, base, new, work, cause):
+def test_the_planted_change_is_the_first_cause(cli, sides, work, cause):
     flags = ["--work", work] if work else []
     for full in ((), ("--full",)):
-        out = cli(*flags, DATA / base, DATA / new, *full).out
+        out = cli(*flags, *both(sides), *full).out
         assert cause in first_cause(out)
         assert not re.search(GO, out)
 
 
 @pytest.mark.parametrize(
-    ("base", "new", "work"),
+    ("sides", "work"),
     [
         # price, render, parse, each_byte and serve are the same code on both sides; that
         # a function took another's share, or runs differ, makes them differ.
-        ("python/base.folded", "python/new.folded", ""),
-        ("python/base.folded", "python/new.folded", "103526:25563"),
-        ("node/format/base/wall.pb.gz", "node/format/new/wall.pb.gz", ""),
-        ("java/base.pb.gz", "java/new.pb.gz", "95268:20981"),
-        ("ruby/base.folded.gz", "ruby/new.folded.gz", "5275:4870"),
-        ("datadog/base", "datadog/new", ""),
-        ("go-perf/base.folded.gz", "go-perf/new.folded.gz", "6413700:1589100"),
-        ("perl/base.folded", "perl/new.folded", "49920:6620"),
+        ("python/{}.folded", ""),
+        ("python/{}.folded", "103526:25563"),
+        ("node/format/{}/wall.pb.gz", ""),
+        ("java/{}.pb.gz", "95268:20981"),
+        ("ruby/{}.folded.gz", "5275:4870"),
+        ("datadog/{}", ""),
+        ("go-perf/{}.folded.gz", "6413700:1589100"),
+        ("perl/{}.folded", "49920:6620"),
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
-def test_code_that_did_not_change_is_no_second_cause(cli, base, new, work, swapped):
-    pair = (DATA / base, DATA / new)[:: -1 if swapped else 1]
+def test_code_that_did_not_change_is_no_second_cause(cli, sides, work, swapped):
+    pair = both(sides)[:: -1 if swapped else 1]
     work = ":".join(work.split(":")[:: -1 if swapped else 1])
     why = cli(*(["--work", work] if work else []), *pair).out.partition("\nWhy")[2]
     assert "\n1. " in why
@@ -277,7 +226,7 @@ def test_code_that_did_not_change_is_no_second_cause(cli, base, new, work, swapp
 
 def test_time_per_second_of_a_busy_thread_is_a_share(cli):
     """`dearer` does four times the work; `parse`, which did not change, runs less."""
-    sides = NODE / "base.pb.gz", NODE / "new.pb.gz"
+    sides = both("node/{}.pb.gz")
     for pair, first in ((sides, "dearer"), (sides[::-1], "parse")):
         title = first_cause(cli(*pair).out)
         assert title.startswith(f"{first} takes more of the time: ")
@@ -294,7 +243,7 @@ def test_time_per_second_of_a_busy_thread_is_a_share(cli):
     ],
 )
 def test_work_is_not_guessed(cli, sides, said):
-    out = cli(*(DATA / sides.format(side) for side in ("base", "new"))).out
+    out = cli(*both(sides)).out
     line = next((row for row in out.splitlines() if "Most functions" in row), "")
     assert line.startswith(said)
     assert bool(line) == bool(said)
@@ -312,7 +261,7 @@ def test_work_is_not_guessed(cli, sides, said):
 def test_library_code_of_one_side_has_its_caller_in_the_program(
     cli, sides, library, caller
 ):
-    pair = [DATA / sides.format(side) for side in ("base", "new")]
+    pair = both(sides)
     first, second = cli(*pair).out.partition("\n1. ")[2].split("\n", 2)[:2]
     assert first.startswith(library)
     assert second.strip() == f"{caller} calls it."
@@ -322,7 +271,7 @@ def test_library_code_of_one_side_has_its_caller_in_the_program(
 @pytest.mark.parametrize("work", [(), ("--work", "108582:5092")])
 def test_gc_follows_from_the_function_that_allocates(cli, work):
     """`lookup` copies its map; GC and sweeping take as much time as it does itself."""
-    out = cli(*work, DATA / "agent/base", DATA / "agent/new").out
+    out = cli(*work, *both("agent/{}")).out
     assert first_cause(out).startswith("controller users: main.lookup")
     why = out.partition("\nWhy")[2]
     assert "   ↳ GC, sweeping" in why.partition("\n2. ")[0]
@@ -330,10 +279,7 @@ def test_gc_follows_from_the_function_that_allocates(cli, work):
 
 def test_go_by_way_of_perf_is_read_as_go(cli):
     """`ring.put` moves all slots; stacks begin with the programs' unlike names."""
-    out = cli(
-        *("--work", "6413700:1589100"),
-        *(DATA / f"go-perf/{side}.folded.gz" for side in ("base", "new")),
-    ).out
+    out = cli("--work", "6413700:1589100", *both("go-perf/{}.folded.gz")).out
     assert first_cause(out).startswith("main.(*ring).put")
     assert "memmove called by user code" in out
     assert "replaces" not in out
@@ -359,16 +305,14 @@ def test_the_kernel_is_no_call_site_of_go(cli, tmp_path):
 
 
 def test_binaries_without_symbols_are_no_cause(cli):
-    files = (DATA / f"gperftools/{side}.pb.gz" for side in ("base", "new"))
-    out = cli(*files, "--work", "3406000:1760000").out
+    out = cli(*both("gperftools/{}.pb.gz"), "--work", "3406000:1760000").out
     assert "100% of new's samples have frames without names" in out
     assert "[index" not in out
 
 
 def test_library_code_without_frame_pointers_is_no_cause_of_its_callers(cli):
     """`main` calls no allocator in a loop: Cart::total does, and is left out of stacks."""
-    work = ("--work", "88581:33623")
-    out = cli(*work, *(DATA / f"cpp/{side}.folded" for side in ("base", "new"))).out
+    out = cli("--work", "88581:33623", *both("cpp/{}.folded")).out
     causes = out.partition("\nWhy")[2].partition("\n\nsamples")[0]
     assert "2. shop::Cart::total now takes" in causes
     assert "main uses" not in causes
@@ -388,8 +332,7 @@ def test_a_side_without_names_has_no_new_functions(cli, tmp_path):
 
 def test_code_without_names_takes_shares_from_all_other(cli):
     """`price` searches a list in code without names; formatting has not changed."""
-    files = (DATA / f"erlang/{side}.folded.gz" for side in ("base", "new"))
-    out = cli(*files).out
+    out = cli(*both("erlang/{}.folded.gz")).out
     assert "74% of new's samples have frames without names" in out
     assert first_cause(out).startswith("erts_hashmap_get no longer takes samples: ")
     assert "io_lib" not in out.partition("\nWhy")[2].partition("\n\n")[0]
@@ -423,12 +366,12 @@ def test_a_share_includes_what_a_function_calls_on_both_sides(cli, tmp_path):
 
 
 def test_the_report_of_node_opens_on_time(cli):
-    out = cli(DATA / "node/format/base", DATA / "node/format/new", "--full").out
+    out = cli(*both("node/format/{}"), "--full").out
     assert 0 < out.index("   wall, in s/s") < out.index("   inuse_space, in ")
 
 
 def test_samples_without_names_are_counted_and_are_no_cause(cli):
-    out = cli(DATA / "cpp/base.folded", DATA / "cpp/new.folded", "--full").out
+    out = cli(*both("cpp/{}.folded"), "--full").out
     lines = (DATA / "cpp/new.folded").read_text().splitlines()
     counts = [(int(line.rpartition(" ")[2]), "[unknown]" in line) for line in lines]
     share = sum(n for n, nameless in counts if nameless) / sum(n for n, _ in counts)
@@ -533,7 +476,7 @@ def test_without_files_a_name_shows_whose_code_it_is(name, own):
 
 
 def test_bytes_and_ticks_of_folded_stacks_are_no_samples(cli, tmp_path):
-    jemalloc = [DATA / f"jemalloc/{side}.folded" for side in ("base", "new")]
+    jemalloc = both("jemalloc/{}.folded")
     out = cli(*jemalloc, "--full").out
     assert "samples" not in re.sub("folded stacks have no unit.*?weights", "", out)
     # 80 KiB of 57 and of 107 MiB are about a dozen samples each.
@@ -665,7 +608,7 @@ def test_the_caller_of_a_builtin_is_named(cli):
 
 def test_addresses_of_chunks_are_no_functions(cli):
     """LuaJIT's jit.p: in new, `render` joins strings in a loop."""
-    out = cli(DATA / "lua/base.folded", DATA / "lua/new.folded").out
+    out = cli(*both("lua/{}.folded")).out
     assert "1. render takes more of the samples: 0.58 → 53.95%" in out
     assert "0x" not in out
     assert "without names" not in out
@@ -673,21 +616,20 @@ def test_addresses_of_chunks_are_no_functions(cli):
 
 def test_shares_do_not_hide_that_counts_add_up_to_more(cli):
     """Cache::put has nearly all of the bytes on both sides; with --work it is 2.18×."""
-    both = [DATA / f"heaptrack/{side}.folded" for side in ("base", "new")]
-    out = " ".join(cli(*both).out.split())
+    pair = both("heaptrack/{}.folded")
+    out = " ".join(cli(*pair).out.split())
     said = "the counts add up to 9,552,434 → 20,761,568 (2.17×): if both sides did the"
     assert f"{said} same work, pass --work 1:1" in out
-    assert first_cause(cli("--work", "1:1", *both).out).startswith("Cache::put uses")
-    same = (DATA / f"python/{side}.folded" for side in ("base", "new"))
-    assert "add up to" not in cli(*same).out
+    assert first_cause(cli("--work", "1:1", *pair).out).startswith("Cache::put uses")
+    assert "add up to" not in cli(*both("python/{}.folded")).out
 
 
 def test_the_share_of_go_that_rose_many_times_is_named(cli):
     """`label` concatenates; by shares, `serve` may as well have become cheaper."""
-    out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new").out
+    out = cli(*both("datadog-go/{}")).out
     assert first_cause(out).startswith("main.label takes more of the CPU: 5.24 → 44.4")
     assert "↳ Copying takes more of the CPU" in out
-    out = cli(DATA / "datadog-go/base", DATA / "datadog-go/new", "--full").out
+    out = cli(*both("datadog-go/{}"), "--full").out
     assert "A share also changes" in " ".join(out.split())
 
 
@@ -708,5 +650,5 @@ def test_samples_whose_period_is_cpu_time_are_cpu_time(cli, tmp_path):
 
 
 def test_unchanged_code_is_measured_in_what_the_profile_counts(cli):
-    out = cli(*(DATA / f"dlang/{side}.folded.gz" for side in ("base", "new"))).out
+    out = cli(*both("dlang/{}.folded.gz")).out
     assert "unchanged code has 0.94× the samples in new" in out

@@ -16,8 +16,7 @@ from pprofdiff.analysis.gate.measures import (
     Judged,
     Kind,
     Limit,
-    Measured,
-    Missing,
+    NoDataError,
 )
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import constant, shift_bounds
@@ -31,17 +30,17 @@ from pprofdiff.units import Scale, scale_for
 _TIMES = (tidy(TIME.printed).unit, THROUGHPUT, "req/s")
 
 
-def _benchmarks(asked: Asked, judged: Judged) -> Measured:
+def _benchmarks(asked: Asked, judged: Judged) -> list[Figure]:
     """Measure each benchmark's median in a unit: ``UNIT`` or ``UNIT:REGEX``."""
     unit, pattern, matches = _subject(asked)
     compared = judged.comparison.benchmarks
     if compared is None:
-        return Missing("no benchmark output is compared")
+        raise NoDataError("no benchmark output is compared")
     wanted = tidy(unit).unit
     rows = [row for row in compared.rows if tidy(row.unit).unit == wanted]
     if not rows:
         units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
-        return Missing(f"no benchmark reports {unit}; there are: {units}")
+        raise NoDataError(f"no benchmark reports {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
     machine = wanted in _TIMES and machine_moved_time(judged.comparison)
     figures = [
@@ -51,7 +50,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
     ]
     if figures:
         return figures
-    return Missing(
+    raise NoDataError(
         "no benchmark that matches is on both sides"
         if named
         else f"no benchmark with {unit} matches {pattern}"
@@ -186,13 +185,13 @@ def _check_unit(asked: Asked) -> None:
         )
 
 
-def _units(asked: Asked, judged: Judged) -> Measured:
+def _units(asked: Asked, judged: Judged) -> list[Figure]:
     matches = matcher(asked.subject, asked.named)
     decided = judged.outcome
     by_label = decided.by_label
     units = decided.units or (by_label and by_label.units) or _one(decided)
     if not units:
-        return Missing("no benchmark, and no label of samples, is on both sides")
+        raise NoDataError("no benchmark, and no label of samples, is on both sides")
     figures = [
         _figure_of_unit(unit, decided)
         for unit in units
@@ -201,7 +200,7 @@ def _units(asked: Asked, judged: Judged) -> Measured:
     if figures:
         return figures
     noun = "benchmark" if by_label is None else by_label.key
-    return Missing(f"no {noun} matches {asked.subject}")
+    raise NoDataError(f"no {noun} matches {asked.subject}")
 
 
 def _one(decided: Outcome) -> tuple[Unit, ...]:

@@ -7,8 +7,7 @@ from pprofdiff.analysis.gate.measures import (
     Figure,
     Judged,
     Kind,
-    Measured,
-    Missing,
+    NoDataError,
 )
 from pprofdiff.analysis.runs.declared import SOURCES, declared, known
 from pprofdiff.units import Scale, scale_for
@@ -43,10 +42,12 @@ def _check(asked: Asked) -> None:
         raise asked.wrong(f"{figure.label} is in {unit or figure.shown}")
 
 
-def _figures(asked: Asked, judged: Judged) -> Measured:
+def _figures(asked: Asked, judged: Judged) -> list[Figure]:
     found = known(judged.comparison, asked.subject, asked.source)
     if found is None:
-        return Missing(f"no {asked.source or 'GC log or trace'} has it on both sides")
+        raise NoDataError(
+            f"no {asked.source or 'GC log or trace'} has it on both sides"
+        )
     unit, factor = _UNITS.get(found.figure.shown, _PLAIN)
     one = found.estimate
     base, new = (factor * (side or 0.0) for side in one[:2])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.gate.forms import RULES
-from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Limit, Missing
+from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Limit, NoDataError
 from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
 from pprofdiff.analysis.gate.rules import KINDS, Gate
 from pprofdiff.analysis.judge.student import MOST_RUNS, times_as_many, wanted_runs
@@ -78,20 +78,20 @@ class _Checked(NamedTuple):
 
 def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
     limit = "" if asked.kind in _WITHOUT_LIMIT else str(asked.limit)
-    measured = KINDS[asked.kind].measure(asked, judged)
-    if isinstance(measured, Missing):
-        outcome: Outcome = "fail" if gate.strict else "no data"
-        return Ruling(asked.text, outcome, "", measured.why, limit)
+    try:
+        measured = KINDS[asked.kind].measure(asked, judged)
+    except NoDataError as missing:
+        unknown: Outcome = "fail" if gate.strict else "no data"
+        return Ruling(asked.text, unknown, "", str(missing), limit)
     checked = [_checked(figure, asked.limit, strict=gate.strict) for figure in measured]
     worst = max(checked, key=lambda one: one.rank)
-    outcome = _outcome(checked, worst)
     figure = worst.figure
     low, high = figure.bounds or (None, None)
     if high == inf:
         high = None
     return Ruling(
         rule=asked.text,
-        outcome=outcome,
+        outcome=_outcome(checked, worst),
         what=figure.what,
         figure=_words(worst, checked),
         limit=limit,

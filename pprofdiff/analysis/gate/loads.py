@@ -8,10 +8,10 @@ from pprofdiff.analysis.benchmarks.loads import FAILED, LONGEST, MEAN, RATE
 from pprofdiff.analysis.gate.benchmarks import figure_of
 from pprofdiff.analysis.gate.measures import (
     Asked,
+    Figure,
     Judged,
     Kind,
-    Measured,
-    Missing,
+    NoDataError,
 )
 from pprofdiff.units import Scale, scale_for
 
@@ -36,16 +36,16 @@ def _check(asked: Asked) -> None:
         raise asked.wrong(f"{word} is worse: the limit needs the other sign")
 
 
-def _loads(asked: Asked, judged: Judged) -> Measured:
+def _loads(asked: Asked, judged: Judged) -> list[Figure]:
     loads = judged.comparison.loads
     if loads is None:
-        return Missing("no load generators' summaries are compared")
+        raise NoDataError("no load generators' summaries are compared")
     row = next((row for row in loads.rows if row.name == asked.subject), None)
     if row is None or row.base is None or row.new is None:
         names = [row.name for row in loads.rows if row.change is not None]
-        return Missing(f"both sides do not have it; both have: {', '.join(names)}")
+        raise NoDataError(f"both sides do not have it; both have: {', '.join(names)}")
     if row.name == RATE and row.better is None:
-        return Missing("the load generator sets the rate: this is no closed loop")
+        raise NoDataError("the load generator sets the rate: this is no closed loop")
     unit = "ns" if row.unit == "sec" else row.unit
     compared = judged.comparison
     figure = figure_of(row, unit, asked.limit, compared, machine=False)

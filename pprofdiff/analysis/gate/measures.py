@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -224,17 +224,15 @@ class Figure(NamedTuple):
         return f"{sign}{digits}"
 
 
-class Missing(NamedTuple):
-    """Why there is nothing to judge."""
-
-    why: str
-
-
-Measured = Sequence[Figure] | Missing
+class NoDataError(Exception):
+    """There is nothing to judge; the message says why."""
 
 
 class Kind(NamedTuple):
-    """One kind of rule; `check` raises UsageError before anything is read."""
+    """One kind of rule: `check` raises UsageError before anything is read.
+
+    `measure` raises NoDataError if there is nothing to judge.
+    """
 
     check: Callable[[Asked], object]
-    measure: Callable[[Asked, Judged], Measured]
+    measure: Callable[[Asked, Judged], list[Figure]]

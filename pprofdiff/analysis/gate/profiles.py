@@ -20,8 +20,7 @@ from pprofdiff.analysis.gate.measures import (
     Judged,
     Kind,
     Limit,
-    Measured,
-    Missing,
+    NoDataError,
 )
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
@@ -44,15 +43,11 @@ Bounds = tuple[float, float]
 _SHARES = "composition", "share"
 
 
-def _total(asked: Asked, judged: Judged) -> Measured:
+def _total(asked: Asked, judged: Judged) -> list[Figure]:
     diff = _profile(asked, judged)
-    if isinstance(diff, Missing):
-        return diff
     figures = _figures(asked, diff, [f"all of {diff.name}"], diff.whole, [0])
-    if isinstance(figures, Missing):
-        return figures
     if diff.normalization.mode in _SHARES:
-        return _only_shares(diff)
+        raise _only_shares(diff)
     total = ratio_of_totals(diff) or ratio_about(diff)
     if total is None:
         return figures
@@ -73,12 +68,10 @@ def _with_ratio(figure: Figure, total: TotalRatio) -> Figure:
 
 def _named(
     asked: Asked, judged: Judged, granularity: Granularity, column: ValueColumn
-) -> Measured:
+) -> list[Figure]:
     """Measure the table rows whose name, on either side, matches the pattern."""
     matches = _pattern(asked)
     diff = _profile(asked, judged)
-    if isinstance(diff, Missing):
-        return diff
     table = diff.table(granularity)
     matching = [
         row
@@ -89,10 +82,8 @@ def _named(
     ]
     if not matching:
         noun = granularity.removesuffix("s")
-        return Missing(f"no {noun} on either side of {diff.name} matches")
+        raise NoDataError(f"no {noun} on either side of {diff.name} matches")
     figures = _figures(asked, diff, table.names, table.runs(column), matching)
-    if isinstance(figures, Missing):
-        return figures
     if diff.is_cpu and scheduling_alone(judged.comparison):
         # A busy machine makes the runtime schedule more, regardless of the build.
         figures = [
@@ -112,27 +103,23 @@ def _named(
     ]
 
 
-def _of_runtime(asked: Asked, judged: Judged) -> Measured:
+def _of_runtime(asked: Asked, judged: Judged) -> list[Figure]:
     """Measure a group or category of the runtime, judged together with the others."""
     diff = _profile(asked, judged)
-    if isinstance(diff, Missing):
-        return diff
     if not diff.classified:
-        return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
+        raise NoDataError(
+            f"{diff.name} has no runtime {asked.kind}: that takes CPU time"
+        )
     ids = _ids(asked)
     runs = diff.ledger.every(asked.kind).runs
     figures = _figures(asked, diff, ids, runs, [ids.index(asked.subject)])
-    if (
-        isinstance(figures, Missing)
-        or asked.subject.partition(".")[0] not in SCHEDULING
-    ):
-        return figures
-    if not (diff.is_cpu and scheduling_alone(judged.comparison)):
-        return figures
-    return [figure._replace(noise=True, bounds=None) for figure in figures]
+    scheduled = asked.subject.partition(".")[0] in SCHEDULING
+    if scheduled and diff.is_cpu and scheduling_alone(judged.comparison):
+        return [figure._replace(noise=True, bounds=None) for figure in figures]
+    return figures
 
 
-def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
+def _profile(asked: Asked, judged: Judged) -> ProfileDiff:
     """Return the comparison that ``@`` names, else CPU, else the only one."""
     profiles = judged.comparison.profiles
     names = tuple(dict.fromkeys(diff.name for diff in profiles))
@@ -141,13 +128,13 @@ def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
             if asked.source in (diff.name, diff.sample_type.type):
                 return diff
         others = f"there are: {', '.join(names)}" if names else "there is no profile"
-        return Missing(f"no {asked.source} profile is compared; {others}")
+        raise NoDataError(f"no {asked.source} profile is compared; {others}")
     for diff in profiles:
         if diff.is_cpu or len(names) == 1:
             return diff
     if not profiles:
-        return Missing("no profile is compared")
-    return Missing(
+        raise NoDataError("no profile is compared")
+    raise NoDataError(
         f"which profile? type {asked.kind}@{names[0]}:…; there are: {', '.join(names)}"
     )
 
@@ -158,12 +145,12 @@ def _figures(
     names: Sequence[str],
     runs: Runs[Column],
     chosen: list[int],
-) -> Measured:
+) -> list[Figure]:
     """Return the chosen rows in the limit's unit; all rows are judged together."""
     base, new = merged(runs)
     if 0 in diff.totals and diff.sample_type.type != _LEAKED:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
-        return Missing(f"{label} has no samples of {diff.name}")
+        raise NoDataError(f"{label} has no samples of {diff.name}")
     by, model = diff.normalization, diff.model
     if asked.limit.unit == "pp":
         by = by.of_shares(diff.totals)
@@ -177,7 +164,7 @@ def _figures(
             )
         if by.mode == "composition":
             if not asked.limit.relative:
-                return _only_shares(diff)
+                raise _only_shares(diff)
             unit = "%"
     chances = _chances(diff, model, names, runs, asked.limit)
     scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
@@ -199,9 +186,9 @@ def _figures(
     ]
 
 
-def _only_shares(diff: ProfileDiff) -> Missing:
+def _only_shares(diff: ProfileDiff) -> NoDataError:
     reason = diff.normalization.reason
-    return Missing(f"only shares of {diff.name} are compared ({reason})")
+    return NoDataError(f"only shares of {diff.name} are compared ({reason})")
 
 
 _LEAKED = "goroutineleak"

@@ -17,7 +17,6 @@ from pprofdiff.analysis.gate.measures import (
     Judged,
     Kind,
     Limit,
-    Measured,
     parse_limit,
 )
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
@@ -36,7 +35,7 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _findings(asked: Asked, judged: Judged) -> Measured:
+def _findings(asked: Asked, judged: Judged) -> list[Figure]:
     counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
     titles = [
         finding.title

@@ -14,8 +14,7 @@ from pprofdiff.analysis.gate.measures import (
     Figure,
     Judged,
     Kind,
-    Measured,
-    Missing,
+    NoDataError,
 )
 from pprofdiff.analysis.judge.calibration import WAITED
 from pprofdiff.analysis.judge.judge import judged_ratios
@@ -39,14 +38,14 @@ def _check(asked: Asked) -> None:
         raise asked.wrong("waits are times; a limit is +10% or +50us")
 
 
-def _waits(asked: Asked, judged: Judged) -> Measured:
+def _waits(asked: Asked, judged: Judged) -> list[Figure]:
     """Measure the time waited for all ends of a kind, or that match the pattern.
 
     Raises UsageError if the pattern matches no end on either side.
     """
     diff = judged.comparison.trace
     if diff is None:
-        return Missing("no traces are compared")
+        raise NoDataError("no traces are compared")
     from pprofdiff.analysis.traces.waited import by_end, off_cpu
 
     times = by_end(off_cpu(diff))

@@ -81,43 +81,26 @@ def test_runs_of_one_kind_add_up_and_say_so():
     )
 
 
-def test_a_chosen_sample_type_is_the_only_one():
-    comparison = compare_sides(
-        evidence("a", HEAP), evidence("b", HEAP), Settings(sample_type="alloc_space")
-    )
-    assert [d.sample_type.type for d in comparison.profiles] == ["alloc_space"]
-
-
-def test_a_chosen_sample_type_of_one_kind_leaves_the_others_out():
-    comparison = compare_sides(
-        evidence("a", CPU, HEAP),
-        evidence("b", CPU, HEAP),
-        Settings(sample_type="alloc_space"),
-    )
-    assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
-        ("heap", "alloc_space")
-    ]
+@pytest.mark.parametrize(
+    ("base", "new", "chosen", "unpaired"),
+    [
+        ((HEAP,), (HEAP,), ("heap", "alloc_space"), ()),
+        ((CPU, HEAP), (CPU, HEAP), ("heap", "alloc_space"), ()),
+        ((CPU, MUTEX, HEAP), (CPU, HEAP), ("cpu", "samples"), (("mutex", "a"),)),
+    ],
+    ids=["alone", "of one kind", "a kind of one side"],
+)
+def test_a_chosen_sample_type_leaves_all_others_out(base, new, chosen, unpaired):
+    settings = Settings(sample_type=chosen[1])
+    comparison = compare_sides(evidence("a", *base), evidence("b", *new), settings)
+    assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [chosen]
+    assert comparison.unpaired == unpaired
 
 
 def test_a_sample_type_that_no_kind_has():
+    sides = evidence("a", CPU, HEAP), evidence("b", CPU, HEAP)
     with pytest.raises(UsageError, match=r"speed.*samples, cpu"):
-        compare_sides(
-            evidence("a", CPU, HEAP),
-            evidence("b", CPU, HEAP),
-            Settings(sample_type="speed"),
-        )
-
-
-def test_a_kind_that_one_side_has_is_left_out_next_to_a_chosen_type():
-    comparison = compare_sides(
-        evidence("a", CPU, MUTEX, HEAP),
-        evidence("b", CPU, HEAP),
-        Settings(sample_type="samples"),
-    )
-    assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
-        ("cpu", "samples")
-    ]
-    assert comparison.unpaired == (("mutex", "a"),)
+        compare_sides(*sides, Settings(sample_type="speed"))
 
 
 @pytest.mark.slow

@@ -176,22 +176,26 @@ def test_a_benchmark_without_cpu_takes_it_from_no_other():
     assert row.of_turns.ratio == pytest.approx(1.5, rel=0.05)
 
 
+def with_results(side, change):
+    """Return a side whose benchmarks have other results."""
+    captures = tuple(
+        replace(one, content=one.content._replace(results=change(one.content.results)))
+        if one.kind == "benchmark"
+        else one
+        for one in side.captures
+    )
+    return replace(side, captures=captures)
+
+
 def without_cpu(side, name=""):
     """Return a side whose turns have no CPU time, in benchmarks with this name."""
-    captures = []
-    for capture in side.captures:
-        if capture.kind == "benchmark":
-            results = capture.content.results
-            kept = tuple(
-                r
-                for r in results
-                if r.unit != "cpu-ns/op" or not r.name.startswith(name)
-            )
-            content = capture.content._replace(results=kept)
-            captures.append(replace(capture, content=content))
-        else:
-            captures.append(capture)
-    return replace(side, captures=tuple(captures))
+
+    def kept(results):
+        return tuple(
+            r for r in results if r.unit != "cpu-ns/op" or not r.name.startswith(name)
+        )
+
+    return with_results(side, kept)
 
 
 @pytest.mark.parametrize("turns", [2, 3])
@@ -237,20 +241,12 @@ def test_a_rate_that_a_benchmark_reports_has_the_noise_of_its_time():
 
 def with_speed(side, unit="MB/s", speed=5.0):
     """Return a side whose benchmarks print how much they read, too."""
-    captures = []
-    for capture in side.captures:
-        if capture.kind == "benchmark":
-            results = capture.content.results
-            speeds = tuple(
-                r._replace(unit=unit, values=(speed,))
-                for r in results
-                if r.unit == "ns/op"
-            )
-            content = capture.content._replace(results=(*results, *speeds))
-            captures.append(replace(capture, content=content))
-        else:
-            captures.append(capture)
-    return replace(side, captures=tuple(captures))
+
+    def more(results):
+        times = (r for r in results if r.unit == "ns/op")
+        return (*results, *(r._replace(unit=unit, values=(speed,)) for r in times))
+
+    return with_results(side, more)
 
 
 # Ten layouts whose mean log ratio is this differ from 0 at 99.7%: t is 4.0.

@@ -8,8 +8,7 @@ P, misses some calls that lose theirs, and adds a nanosecond to one of two equal
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,12 @@ from pprofdiff.analysis.traces.interval_rows import (
 from pprofdiff.model.csr import (
     Offsets,
     chunks,
-    first_in_row,
     last_in_row,
     row_of_item,
     slices,
     sums,
 )
 from pprofdiff.model.traces.trace import State, Trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Column = NDArray[np.int64]
 
@@ -192,37 +187,6 @@ class Times:
     range_ns: Column
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineStats(Times):
-    """Times of goroutines, in the order of `Trace.goroutines`; int64 ns.
-
-    `created_ns` is the creation time, or the start of the first generation that
-    mentions the goroutine. `started_ns` is when it first ran, `ended_ns` when it ended
-    or blocked forever; -1 if it did not. `total_ns` excludes when a C thread's
-    goroutine is gone between calls into Go.
-    """
-
-    created_ns: Column
-    started_ns: Column
-    ended_ns: Column
-
-    def __len__(self) -> int:
-        return len(self.created_ns)
-
-    def to_frame(self, trace: Trace) -> pd.DataFrame:
-        """Return a row per goroutine, by id: name, fields and `spread_columns`."""
-        import pandas as pd
-
-        names = trace.goroutines.name.tolist()
-        columns: dict[str, object] = {
-            "name": [root_name(trace.strings[i]) for i in names]
-        }
-        for field in ("created_ns", "started_ns", "ended_ns", "total_ns", *TIMES):
-            columns[field] = getattr(self, field)
-        index = pd.Index(trace.goroutines.id, name="goroutine")
-        return pd.DataFrame({**columns, **spread_columns(self)}, index)
-
-
 def spread_columns(times: Times) -> dict[str, object]:
     """Return the columns ``block_ns (reason)`` and ``range_ns (name)``, Go's first."""
     tables = (
@@ -243,23 +207,12 @@ def root_name(name: str) -> str:
     return name or INACTIVE
 
 
-def stats(trace: Trace) -> GoroutineStats:
-    """Return the times of all goroutines of a trace."""
-    parts = [part for _, part in stats_in_parts(trace)]
-    if len(parts) == 1:
-        return parts[0]
-    columns: dict[str, Any] = {}
-    for field in fields(GoroutineStats):
-        values = [getattr(part, field.name) for part in parts]
-        named = field.name in ("reasons", "range_names")
-        columns[field.name] = values[0] if named else np.concatenate(values)
-    return GoroutineStats(**columns)
+def times_in_parts(trace: Trace) -> Iterator[tuple[slice, Times]]:
+    """Yield the times of consecutive goroutines, and their slice of all goroutines.
 
-
-def stats_in_parts(trace: Trace) -> Iterator[tuple[slice, GoroutineStats]]:
-    """Yield `stats` of consecutive goroutines, and each part's slice of all goroutines.
-
-    There is at least one part. All have the same reasons and range names.
+    A goroutine's total ends where it blocks forever, and excludes when a C thread's
+    goroutine is gone between calls into Go. There is at least one part. All have the
+    same reasons and range names.
     """
     reasons, column_of = _block_reasons(trace)
     ranges = GoroutineRanges.of(trace)
@@ -269,40 +222,35 @@ def stats_in_parts(trace: Trace) -> Iterator[tuple[slice, GoroutineStats]]:
         more = number < len(chunks)
         last = int(chunks[number].goroutines[0]) if more else len(trace.goroutines)
         here = slice(first, last)
-        yield here, _stats_of(chunk, here, reasons, column_of, ranges)
+        yield here, _times_of(chunk, here, reasons, column_of, ranges)
         first = last
     if not chunks:
         here = slice(0, len(trace.goroutines))
-        yield here, _stats_of(None, here, reasons, column_of, ranges)
+        yield here, _times_of(None, here, reasons, column_of, ranges)
 
 
-def _stats_of(
+def _times_of(
     chunk: GoroutineChunk | None,
     here: slice,
     reasons: tuple[str, ...],
     column_of: Column,
     ranges: GoroutineRanges,
-) -> GoroutineStats:
+) -> Times:
     """Return the times of the goroutines `here`, whose rows are in the chunk."""
     trace = ranges.trace
     size = here.stop - here.start
     times = np.zeros((size, len(_STATES) + len(reasons)), np.int64)
-    started, ended = np.full((2, size), -1, np.int64)
+    ended = np.full(size, -1, np.int64)
     away = np.zeros(size, np.int64)
     if chunk is not None:
         own = chunk.goroutines - here.start
         times[own] = _time_sums(chunk, column_of, times.shape[1])
-        started[own] = _started(chunk)
         ended[own] = _ended(chunk)
         away[own] = _away(chunk)
-    created = trace.goroutines.created_ns[here]
     until = np.where(ended < 0, trace.end_ns, ended)
-    total = until - created - away
+    total = until - trace.goroutines.created_ns[here] - away
     states = times[:, : len(_STATES)].T.copy()
-    return GoroutineStats(
-        created_ns=created,
-        started_ns=started,
-        ended_ns=ended,
+    return Times(
         total_ns=total,
         exec_ns=states[0],
         sched_wait_ns=states[1],
@@ -326,14 +274,6 @@ def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
     chosen = [i for i in np.flatnonzero(occurs) if trace.reasons[i] != FOREVER]
     column_of[chosen] = np.arange(len(chosen))
     return tuple([trace.reasons[i] for i in chosen]), column_of
-
-
-def _started(chunk: GoroutineChunk) -> Column:
-    """Return when each goroutine first ran, or -1; as in Go, from its first event."""
-    row = first_in_row(chunk.state == S.RUNNING, chunk.offsets)
-    seen = chunk.trace.goroutines.seen_ns[chunk.goroutines]
-    time = np.where(row == chunk.first, seen, chunk.start_ns[row])
-    return np.where(row < 0, -1, time)
 
 
 def _ended(chunk: GoroutineChunk) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.traces.goroutines import (
     INACTIVE,
     TIMES,
-    GoroutineStats,
     Times,
     spread_columns,
-    stats_in_parts,
+    times_in_parts,
 )
 from pprofdiff.analysis.traces.interval_rows import owners_of
 from pprofdiff.model.csr import slices, sums
@@ -80,7 +79,7 @@ class Groups(Times):
         return len(self.names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per name; columns as in `GoroutineStats.to_frame`."""
+        """Return one row per name, with the fields and `spread_columns`."""
         import pandas as pd
 
         columns: dict[str, object] = {"count": self.count, "total_ns": self.total_ns}
@@ -91,37 +90,24 @@ class Groups(Times):
         return pd.DataFrame(columns, pd.Index(self.names, name="name"))
 
 
-By = Literal["name", "creation"]
-
-
-def groups(trace: Trace, stats: GoroutineStats, by: By = "name") -> Groups:
-    """Return goroutines grouped by root function, or by creating function.
+def both_groups(trace: Trace) -> tuple[Groups, Groups]:
+    """Return goroutines grouped by root function, and by creating function.
 
     Goroutines without a known root function are in the row `INACTIVE`, as on Go's page.
     """
-    grouping = _Grouping(trace, by)
-    grouping.add(stats, slice(0, len(stats)))
-    return grouping.groups()
-
-
-def both_groups(trace: Trace) -> tuple[Groups, Groups]:
-    """Return `groups` by name and by creation, without keeping all `stats`."""
-    by_name, by_creation = _Grouping(trace, "name"), _Grouping(trace, "creation")
-    for here, stats in stats_in_parts(trace):
-        by_name.add(stats, here)
-        by_creation.add(stats, here)
+    by_name = _Grouping(trace, trace.once("roots", _roots), INACTIVE)
+    by_creation = _Grouping(trace, _creators(trace), _UNSEEN)
+    for here, times in times_in_parts(trace):
+        by_name.add(times, here)
+        by_creation.add(times, here)
     return by_name.groups(), by_creation.groups()
 
 
 class _Grouping:
-    """Goroutines by function, and the running sums of their times."""
+    """The running sums of times by function; `key` has each goroutine's, a string."""
 
-    def __init__(self, trace: Trace, by: By) -> None:
-        self._trace = trace
-        if by == "name":
-            key, self._unknown = trace.once("roots", _roots), INACTIVE
-        else:
-            key, self._unknown = _creators(trace), _UNSEEN
+    def __init__(self, trace: Trace, key: NDArray[np.int32], unknown: str) -> None:
+        self._trace, self._unknown = trace, unknown
         count = np.bincount(key, minlength=len(trace.strings))
         self._key = np.flatnonzero(count)
         self._count = count[self._key]
@@ -131,12 +117,12 @@ class _Grouping:
         self._sums: dict[str, Column] = {}
         self._names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
 
-    def add(self, stats: GoroutineStats, here: slice) -> None:
+    def add(self, times: Times, here: slice) -> None:
         """Add the times of the goroutines `here`."""
         group, size = self._group[here], len(self._key)
-        self._names = stats.reasons, stats.range_names
+        self._names = times.reasons, times.range_names
         for field in ("total_ns", *TIMES, "block_ns", "range_ns"):
-            total = _summed(getattr(stats, field), group, size)
+            total = _summed(getattr(times, field), group, size)
             if field in self._sums:
                 total += self._sums[field]
             self._sums[field] = total

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections, triggers
-from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
 from pprofdiff.analysis.traces.groups import Groups, both_groups
 from pprofdiff.analysis.traces.latency import (
     Waits,
@@ -62,11 +61,6 @@ class TraceSide:
     def wall_ns(self) -> int:
         """The length of the trace in ns."""
         return self.trace.end_ns - self.trace.start_ns
-
-    @cached_property
-    def stats(self) -> GoroutineStats:
-        """Times of each goroutine."""
-        return stats(self.trace)
 
     @property
     def groups(self) -> Groups:

@@ -49,7 +49,7 @@ def state_profile(
 
     Sample types are contentions (count) and delay (nanoseconds); for "running",
     intervals (count) and time (nanoseconds). All time in the state counts, even if cut
-    off by the start or end of the trace: sums equal those of `GoroutineStats` (for
+    off by the start or end of the trace: sums equal those of `Times` (for
     "blocked", plus goroutines blocked forever).
 
     The stack is the goroutine's own, unlike in Go's ``-pprof=sched`` (see `profiles`):

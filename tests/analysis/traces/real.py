@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pprofdiff.analysis.traces.goroutines import times_in_parts
 from pprofdiff.loaders.traces import decode
 from tests.traces import make
 
@@ -35,6 +36,12 @@ def path_of(name):
 def trace_of(name):
     """Return one of `ALL`, decoded."""
     return decode(path_of(name).read_bytes(), name)
+
+
+def times_of(trace):
+    """Return the times of all goroutines, which are one part."""
+    ((_, times),) = times_in_parts(trace)
+    return times
 
 
 @cache

@@ -10,8 +10,7 @@ import pytest
 from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.goroutines import stats
-from pprofdiff.analysis.traces.groups import groups
+from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
@@ -58,7 +57,7 @@ def compared(run):
 def test_states_add_up_to_what_the_programs_goroutines_did(compared, name):
     diff = compared(name)
     for side, field in zip(diff.sides, ("base_ns", "new_ns"), strict=True):
-        held = groups(side.trace, stats(side.trace))
+        held, _ = both_groups(side.trace)
         own = ~(held.system | held.tracing)
         rows = {row.state: getattr(row, field) for row in diff.states if not row.reason}
         for state, column in COLUMNS.items():
@@ -127,7 +126,7 @@ def test_health_checks_wait_for_a_processor(compared):
     """What tests/data/README.md says: 8.4 → 5.9 s runnable in 200 ms of trace."""
     diff = compared("health-check")
     waited = next(row for row in diff.states if row.state == "runnable")
-    everybody = [int(np.sum(side.stats.sched_wait_ns)) for side in diff.sides]
+    everybody = [int(np.sum(side.groups.sched_wait_ns)) for side in diff.sides]
     assert waited.base_ns <= everybody[0]
     assert waited.base_ns > waited.new_ns
     p99 = [side.waits.quantiles().p99_ns for side in diff.sides]

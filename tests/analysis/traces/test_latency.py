@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.goroutines import TIMES, stats
+from pprofdiff.analysis.traces.goroutines import TIMES
 from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
 from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.loaders.profiles.pprof import decode
@@ -21,7 +21,7 @@ from tests.examples import daily
 from tests.traces import oracle
 
 from .built import SOME, limit_at, processor_states, rows_of, traces, within
-from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
+from .real import ALL, MADE, SIDES, path_of, slack_ns, times_of, trace_of
 
 # What Go's events are called by `oracle`.
 CAUSES = {
@@ -134,12 +134,14 @@ def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows)
     whole, names = runnable(trace), ("duration_ns", "goroutine", "cut", "start_ns")
     names += ("cause", "gc_mark_ns", "stw_ns", "busy_ns")
     expected = [getattr(whole, name).tolist() for name in names]
-    totals = [getattr(stats(trace), name).tolist() for name in (*TIMES, "block_ns")]
+    totals = [getattr(times_of(trace), name).tolist() for name in (*TIMES, "block_ns")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "_ROWS", rows)
         waits = runnable(trace)
         assert [getattr(waits, name).tolist() for name in names] == expected
-        parts = [getattr(stats(trace), name).tolist() for name in (*TIMES, "block_ns")]
+        parts = [
+            getattr(times_of(trace), name).tolist() for name in (*TIMES, "block_ns")
+        ]
         assert parts == totals
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.processors import (
     all_processors_busy,
     concurrency,
@@ -21,7 +20,7 @@ from tests.examples import daily
 from tests.traces import oracle
 
 from .built import END, SOME, START, empty, limit_at, processor_states, rows_of, traces
-from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
+from .real import ALL, MADE, SIDES, path_of, slack_ns, times_of, trace_of
 
 
 @pytest.mark.slow
@@ -50,7 +49,7 @@ MORE = ("profiled-1.21.13", "profiled-1.26.8")
 def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
     """Every figure of a trace agrees with every other, to the nanosecond."""
     trace = trace_of(name)
-    held, side = stats(trace), TraceSide("", name, trace)
+    held, side = times_of(trace), TraceSide("", name, trace)
     whole = (
         (held.exec_ns, side.running_at_once),
         (held.sched_wait_ns, side.runnable_at_once),

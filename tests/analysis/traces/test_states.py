@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.traces.goroutines import INACTIVE, stats
+from pprofdiff.analysis.traces.goroutines import INACTIVE
 from pprofdiff.analysis.traces.profiles import export
 from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.errors import UsageError
@@ -21,7 +21,7 @@ from pprofdiff.model.traces.trace import Stacks, State
 from tests.examples import daily, examples
 
 from . import built
-from .real import CAPTURES, SIDES, trace_of
+from .real import CAPTURES, SIDES, times_of, trace_of
 from .test_exports import said
 
 # Frames (function, line) of each stack, leaf first; functions by `built.STRINGS`.
@@ -166,7 +166,7 @@ def test_parts_of_the_goroutines_add_up(trace, state, data):
 @pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 def test_the_sums_match_the_goroutines(name):
     trace = trace_of(name)
-    held = stats(trace)
+    held = times_of(trace)
     sums = {
         "running": held.exec_ns.sum(),
         "runnable": held.sched_wait_ns.sum(),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.goroutines import stats
 from tests.analysis.traces.test_runs import STORIES, captures
 from tests.plots.captured import traces
+
+from .real import times_of
 
 
 def compared(stories):
@@ -21,7 +22,7 @@ def test_every_nanosecond_is_in_one_cell(stories):
     diff = compared(stories)
     cells = diff.time.ledger.by("program", "root", "state")
     for side, runs in enumerate((cells.runs.base, cells.runs.new)):
-        lives = [int(stats(traces(s)[side]).total_ns.sum()) for s in stories]
+        lives = [int(times_of(traces(s)[side]).total_ns.sum()) for s in stories]
         assert [int(run.sum()) for run in runs] == lives
     for state, view in diff.time.by_state().items():
         sides = zip(diff.sides, (view.base, view.new), strict=True)

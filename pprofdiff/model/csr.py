@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 Offsets = NDArray[np.int64]
 Columns = Sequence[NDArray[np.integer]]
+# The most combinations that `few_tuples` counts in a column.
+_FEW = 1 << 20
 T = TypeVar("T", bound=np.generic)
 
 # Sums of float64 integers are exact below this bound (IEEE 754 binary64).
@@ -283,6 +285,36 @@ def unique_rows(
 def unique_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows that are equal in all columns; return what `unique_rows` returns."""
     return _groups(_hashes(_varying(columns)))
+
+
+def few_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `unique_tuples` returns, of columns without negative numbers.
+
+    Rows are not sorted where few combinations are possible.
+    """
+    key, size = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        here = int(column.max(initial=0)) + 1
+        if size * here > _FEW:
+            # Many possible combinations do not occur.
+            first, key = _numbered(key, size)
+            size = len(first)
+        if size * here > _FEW:
+            return unique_tuples(columns)
+        key, size = key * here + column, size * here
+    return _numbered(key, size)
+
+
+def _numbered(
+    key: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row of each key below `size`, and each row's by appearance."""
+    place = np.full(size, -1, np.int32)
+    # Later rows first: what stays is the first row.
+    place[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
+    first = np.sort(place[place >= 0]).astype(np.int64)
+    place[key[first]] = np.arange(len(first), dtype=np.int32)
+    return first, place[key].astype(np.int64)
 
 
 def _varying(columns: Columns) -> Columns:

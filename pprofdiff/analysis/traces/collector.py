@@ -103,7 +103,7 @@ class _Stop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cycles:
+class Cycles(Table):
     """Mark phases of GC cycles, one row each; columns are int64, -1 if unknown.
 
     `seen` marks those that begin in the trace, `ended` those that end in it.
@@ -118,9 +118,6 @@ class Cycles:
     live_start_bytes: Column
     live_end_bytes: Column
     goal_bytes: Column
-
-    def __len__(self) -> int:
-        return len(self.start_ns)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per mark phase, with the fields as columns."""

@@ -32,7 +32,7 @@ Column = NDArray[np.int64]
 
 # Followed by "unblocked: " plus each reason of `Trace.reasons`.
 FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
-_CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
+_CREATED, _PREEMPTED, _YIELDED, _HALTED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
 _NONE = 255
 
 
@@ -97,61 +97,64 @@ class Waits:
     @cached_property
     def gc_mark_ns(self) -> Column:
         """How much of each wait overlaps GC marking (int64)."""
-        return self._overlaps(lambda trace: _times_of(trace, RangeKind.GC_MARK))
+        return self._column(_marking)
 
     @cached_property
     def stw_ns(self) -> Column:
         """How much of each wait overlaps STW pauses (int64)."""
-        return self._overlaps(lambda trace: _times_of(trace, RangeKind.STOP_THE_WORLD))
+        return self._column(_stopped)
 
     @cached_property
     def busy_ns(self) -> Column:
         """How much of each wait passes with no P idle (int64)."""
-        return self._overlaps(busy_times)
+        return self._column(busy_times)
 
     @cached_property
     def busy_totals(self) -> BusyTotals:
         """Sums of `busy_ns` and of its complement, without building the column."""
-        if self.parts:
-            totals = [part.busy_totals for part in self.parts]
-            return BusyTotals(*map(sum, zip(*totals, strict=True)))
-        (trace,) = self.traces
-        times = busy_times(trace)
-        stopped = _times_of(trace, RangeKind.STOP_THE_WORLD)
         busy = idle = 0
-        for here in slices(len(self)):
-            start, lasts = self.start_ns[here], self.duration_ns[here]
-            none_idle = times.overlap(start, start + lasts)
+        both = zip(self._overlaps(busy_times), self._overlaps(_stopped), strict=True)
+        for (here, none_idle), (_, stopped) in both:
             busy += int(none_idle.sum())
-            rest = lasts - none_idle - stopped.overlap(start, start + lasts)
+            rest = self.duration_ns[here] - none_idle - stopped
             idle += int(np.maximum(rest, 0).sum())
         return BusyTotals(busy, idle)
 
     @cached_property
     def during_ns(self) -> dict[str, int]:
         """Sums of `gc_mark_ns`, `stw_ns` and `busy_ns`, keyed by these names."""
-        totals = dict.fromkeys(("gc_mark_ns", "stw_ns"), 0)
-        kinds = RangeKind.GC_MARK, RangeKind.STOP_THE_WORLD
-        for part in self.parts or (self,):
-            for name, kind in zip(totals, kinds, strict=True):
-                times = _times_of(part.traces[0], kind)
-                for here in slices(len(part)):
-                    start = part.start_ns[here]
-                    lasts = times.overlap(start, start + part.duration_ns[here])
-                    totals[name] += int(lasts.sum())
-        return {**totals, "busy_ns": self.busy_totals.busy_ns}
+        marking, stopped = (
+            sum(int(lasts.sum()) for _, lasts in self._overlaps(times_of))
+            for times_of in (_marking, _stopped)
+        )
+        busy = self.busy_totals.busy_ns
+        return {"gc_mark_ns": marking, "stw_ns": stopped, "busy_ns": busy}
 
-    def _overlaps(self, times_of: Callable[[Trace], TimeSet]) -> Column:
-        """Return how much of each wait overlaps a set of times (int64 ns)."""
-        column, first = np.empty(len(self), np.int64), 0
+    def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
+        """Return how long the marked goroutines waited during GC marking."""
+        return sum(
+            int(lasts[goroutines[self.goroutine[here]]].sum())
+            for here, lasts in self._overlaps(_marking)
+        )
+
+    def _column(self, times_of: Callable[[Trace], TimeSet]) -> Column:
+        column = np.empty(len(self), np.int64)
+        for here, lasts in self._overlaps(times_of):
+            column[here] = lasts
+        return column
+
+    def _overlaps(
+        self, times_of: Callable[[Trace], TimeSet]
+    ) -> Iterator[tuple[slice, Column]]:
+        """Yield how much of each wait overlaps a set of times (int64 ns), in slices."""
+        first = 0
         for part in self.parts or (self,):
             times = times_of(part.traces[0])
-            for here in slices(len(part)):
-                start = part.start_ns[here]
-                lasts = times.overlap(start, start + part.duration_ns[here])
-                column[first : first + len(lasts)] = lasts
-                first += len(lasts)
-        return column
+            for rows in slices(len(part)):
+                here = slice(first + rows.start, first + rows.stop)
+                start = self.start_ns[here]
+                yield here, times.overlap(start, start + self.duration_ns[here])
+            first += len(part)
 
     def __len__(self) -> int:
         return len(self.duration_ns)
@@ -185,20 +188,6 @@ class Waits:
         if goroutines is None:
             return quantiles_of(self.latencies_ns)
         return quantiles_of(self.duration_ns[goroutines[self.goroutine] & self.known])
-
-    def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
-        """Return how long the marked goroutines waited during GC marking."""
-        total = first = 0
-        for part in self.parts or (self,):
-            times = _times_of(part.traces[0], RangeKind.GC_MARK)
-            for here in slices(len(part)):
-                last = first + here.stop - here.start
-                some = np.flatnonzero(goroutines[self.goroutine[first:last]])
-                start = part.start_ns[here][some]
-                end = start + part.duration_ns[here][some]
-                total += int(times.overlap(start, end).sum())
-                first = last
-        return total
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
         """Return one row per wait of `trace`.
@@ -239,6 +228,14 @@ def _unblocked(reason: str) -> str:
 def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:
     ranges, end = ranges_of(trace, kind)
     return union(ranges.start_ns, end)
+
+
+def _marking(trace: Trace) -> TimeSet:
+    return _times_of(trace, RangeKind.GC_MARK)
+
+
+def _stopped(trace: Trace) -> TimeSet:
+    return _times_of(trace, RangeKind.STOP_THE_WORLD)
 
 
 def busy_times(trace: Trace) -> TimeSet:
@@ -334,7 +331,7 @@ def _causes(trace: Trace, rows: Column, goroutine: Column) -> NDArray[np.uint16]
     cause = np.full(len(rows), _UNKNOWN, np.uint16)
     cause[begins & trace.goroutines.born[goroutine]] = _CREATED
     stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
-    stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.uint16)
+    stopped = np.array([stops.get(text, _HALTED) for text in reasons], np.uint16)
     ran = before == State.RUNNING
     cause[ran] = stopped[intervals.reason[rows[ran]]]
     cause[(before == State.SYSCALL) | (before == State.SYSCALL_BLOCKED)] = _CALL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from posixpath import basename
 from typing import NamedTuple
@@ -116,11 +116,11 @@ class Mover(Place):
 
 
 class _Cell(NamedTuple):
-    """One side's total: time in ns, number of intervals, time without a P."""
+    """A total at a place: number of intervals, time and time without a P in ns."""
 
     place: Place
-    time_ns: int = 0
     number: int = 0
+    time_ns: int = 0
     lone_ns: int = 0
 
 
@@ -141,7 +141,7 @@ def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
     ]
     changes = _changes(diff, runs) if diff.several else None
-    base, new = (_added(cells) for cells in runs)
+    base, new = (_added(one for run in side for one in run.items()) for side in runs)
     rows = []
     for key in dict.fromkeys([*base, *new]):
         # Show new's names.
@@ -178,57 +178,43 @@ def _changes(
     return changes_of(*times, in_turns=diff.in_turns)
 
 
-def _added(runs: Sequence[_Cells]) -> _Cells:
+def _added(parts: Iterable[tuple[tuple[Hashable, ...], _Cell]]) -> _Cells:
     cells: _Cells = {}
-    for run in runs:
-        for key, one in run.items():
-            cells[key] = _sum(cells[key], one) if key in cells else one
+    for key, one in parts:
+        cells[key] = _sum(cells[key], one) if key in cells else one
     return cells
 
 
 def _sum(some: _Cell, more: _Cell) -> _Cell:
     return _Cell(
         some.place.seen_as(some.place, more.place),
-        some.time_ns + more.time_ns,
         some.number + more.number,
+        some.time_ns + more.time_ns,
         some.lone_ns + more.lone_ns,
     )
 
 
-class _Spent(NamedTuple):
-    """One trace's totals by place: intervals, time and time without a P in ns."""
-
-    places: list[Place]
-    number: list[int]
-    time_ns: list[int]
-    lone_ns: list[int]
-
-
-def spent(side: TraceSide, state: StateName) -> _Spent:
-    """Return one trace's times by place; computed once per trace."""
+def spent(side: TraceSide, state: StateName) -> list[_Cell]:
+    """Return one trace's totals by place; computed once per trace."""
     return side.trace.once(f"spent {state}", lambda _: _spent(side, state))
 
 
 def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
-    """Return one trace's times by place, keyed by `Place.key`."""
-    cells: _Cells = {}
-    for place, number, time, lone in zip(*spent(side, state), strict=True):
-        key, one = place.key(keys), _Cell(place, time, number, lone)
-        cells[key] = _sum(cells[key], one) if key in cells else one
-    return cells
+    """Return one trace's totals, keyed by `Place.key`."""
+    return _added((one.place.key(keys), one) for one in spent(side, state))
 
 
-def _spent(side: TraceSide, state: StateName) -> _Spent:
+def _spent(side: TraceSide, state: StateName) -> list[_Cell]:
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
     program &= ~waits_throughout(side.trace)
     calls = state == "syscall"
     profile = state_profile(side.trace, state, goroutines=program, alone=calls)
     if not len(profile.values):
-        return _Spent([], [], [], [])
-    first, places = _places(profile, calls=calls)
-    columns = [sums(places, column, len(first)).tolist() for column in profile.values.T]
-    return _Spent(first, *columns, *([[0] * len(first)] if not calls else []))
+        return []
+    places, of = _places(profile, calls=calls)
+    columns = [sums(of, column, len(places)).tolist() for column in profile.values.T]
+    return list(map(_Cell, places, *columns))
 
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:

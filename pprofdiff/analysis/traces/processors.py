@@ -18,6 +18,7 @@ from pprofdiff.analysis.traces.interval_rows import (
     rows_in_state,
     sums_by_owner,
 )
+from pprofdiff.analysis.traces.tasks import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
     TimeSet,
     open_at_once,
@@ -71,8 +72,12 @@ class Processors:
         """Return one row per P: its id, times and steals."""
         import pandas as pd
 
-        names = ("id", "life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
+        names = ("id", *PER_PROCESSOR)
         return pd.DataFrame({name: getattr(self, name) for name in names})
+
+
+PER_PROCESSOR = ("life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
+"""The columns of `Processors` that add up over traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +160,19 @@ def concurrency(trace: Trace, state: State) -> Concurrency:
     return Concurrency(total / wall if wall else None, most)
 
 
+def at_once(parts: Sequence[Concurrency], walls_ns: Sequence[int]) -> Concurrency:
+    """Return the mean over all traced time, and the maximum of any trace."""
+    if len(parts) == 1:
+        return parts[0]
+    known = [
+        (one.mean, wall)
+        for one, wall in zip(parts, walls_ns, strict=True)
+        if one.mean is not None
+    ]
+    mean = sum(mean * wall for mean, wall in known) / sum(walls_ns) if known else None
+    return Concurrency(mean, max(one.most for one in parts))
+
+
 def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
     """Return the starts and ends of goroutines' periods in a state, unsorted."""
     rows = trace.intervals
@@ -205,8 +223,6 @@ def _counted(trace: Trace, state: State) -> Series:
     return open_at_once(rows.start_ns, rows.end_ns)
 
 
-# The period of runtime/pprof.StartCPUProfile; a trace does not record it.
-_PERIOD_NS = 10_000_000
 # With fewer periods of running time, 3 standard deviations of the sample count are half
 # of it or more.
 _FEWEST = 50
@@ -218,13 +234,12 @@ _EDGE = 0.1
 class OnCPU:
     """CPU samples of a trace against its running time; times in ns.
 
-    `samples` counts samples of goroutines that were running, each of `period_ns`;
+    `samples` counts samples of goroutines that were running, each of `PERIOD_NS`;
     `running_ns` is the goroutines' running time, `wall_ns` the trace's length. `cores`
     is the number of CPUs the process used, from all samples.
     """
 
     samples: int
-    period_ns: int
     running_ns: int
     wall_ns: int
     cores: float
@@ -234,21 +249,13 @@ class OnCPU:
         """The share of running time off-CPU; 0 where samples exceed running time."""
         if not self.running_ns:
             return 0.0
-        return max(1 - self.samples * self.period_ns / self.running_ns, 0.0)
+        return max(1 - self.samples * PERIOD_NS / self.running_ns, 0.0)
 
     @property
     def error(self) -> float:
         """The sampling error of `missing`: `LIMIT` standard deviations."""
-        spread = LIMIT * sqrt(DISPERSION * max(self.samples, 1)) * self.period_ns
+        spread = LIMIT * sqrt(DISPERSION * max(self.samples, 1)) * PERIOD_NS
         return spread / max(self.running_ns, 1)
-
-
-def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
-    """Return `OnCPU` summed over traces; None if a trace is short or lacks samples.
-
-    Samples must cover each trace. `period_ns` is the time one sample stands for.
-    """
-    return added([_of_one(trace, period_ns) for trace in traces])
 
 
 def added(parts: Sequence[OnCPU | None]) -> OnCPU | None:
@@ -261,14 +268,14 @@ def added(parts: Sequence[OnCPU | None]) -> OnCPU | None:
     wall = sum(part.wall_ns for part in known)
     return OnCPU(
         sum(part.samples for part in known),
-        known[0].period_ns,
         sum(part.running_ns for part in known),
         wall,
         sum(part.cores * part.wall_ns for part in known) / wall,
     )
 
 
-def _of_one(trace: Trace, period_ns: int) -> OnCPU | None:
+def on_cpu(trace: Trace) -> OnCPU | None:
+    """Return `OnCPU` of a trace, None if it is short or samples do not cover it."""
     samples, wall = trace.samples, trace.end_ns - trace.start_ns
     edge = int(wall * _EDGE)
     if not len(samples) or samples.time_ns[0] > trace.start_ns + edge:
@@ -276,7 +283,7 @@ def _of_one(trace: Trace, period_ns: int) -> OnCPU | None:
     if samples.time_ns[-1] < trace.end_ns - edge:
         return None
     running = processors(trace).goroutine_ns
-    if running < _FEWEST * period_ns:
+    if running < _FEWEST * PERIOD_NS:
         return None
     rows = trace.intervals
     own = np.flatnonzero(samples.goroutine >= 0)
@@ -286,8 +293,7 @@ def _of_one(trace: Trace, period_ns: int) -> OnCPU | None:
     ran = (at >= 0) & (np.append(rows.state, 0)[at] == State.RUNNING)
     return OnCPU(
         int(ran.sum()),
-        period_ns,
         running,
         wall,
-        len(samples) * period_ns / wall,
+        len(samples) * PERIOD_NS / wall,
     )

@@ -14,6 +14,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import (
     Offsets,
     count_in_row,
+    few_tuples,
     first_in_row,
     first_places,
     grouped,
@@ -34,8 +35,6 @@ from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
 
-# A lookup table (bool, then int64) of this many cells is always affordable.
-_TABLE = 1 << 16
 DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 
 
@@ -56,31 +55,12 @@ def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSu
     if not parts:
         return KeyedSums(np.zeros((keys, 0), np.int64), np.zeros((0, types), np.int64))
     values = np.concatenate([part.values for part in parts])
-    distinct, group = _grouped(np.concatenate([part.keys for part in parts], axis=1))
-    size = distinct.shape[1]
-    columns = [sums(group, column, size) for column in values.T]
-    return KeyedSums(distinct, np.stack(columns, axis=1))
-
-
-def _grouped(keys: Column) -> tuple[Column, Column]:
-    """Return the distinct columns of `keys`, sorted, and each column's index there.
-
-    A presence table avoids sorting where it is not much larger than the keys.
-    """
-    distinct = np.zeros((0, 1), np.int64)
-    group = np.zeros(keys.shape[1], np.int64)
-    for key in keys:
-        size = int(key.max(initial=0)) + 1
-        group = group * size + key
-        if distinct.shape[1] * size <= max(2 * len(group), _TABLE):
-            present = np.zeros(distinct.shape[1] * size, np.bool_)
-            present[group] = True
-            packed = np.flatnonzero(present)
-            group = (np.cumsum(present) - 1)[group]
-        else:
-            packed, group = grouped(group)
-        distinct = np.concatenate((distinct[:, packed // size], (packed % size)[None]))
-    return distinct, group
+    every = np.concatenate([part.keys for part in parts], axis=1)
+    first, group = few_tuples(list(every))
+    distinct = every[:, first]
+    order = np.lexsort(distinct[::-1])
+    columns = [sums(group, column, len(first))[order] for column in values.T]
+    return KeyedSums(distinct[:, order], np.stack(columns, axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,8 @@ come from the longest trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -23,12 +23,10 @@ from pprofdiff.analysis.traces.collector import COUNTED, Collections, Cycles, st
 from pprofdiff.analysis.traces.goroutines import TIMES, Times
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import Waits, together
-from pprofdiff.analysis.traces.mutators import Utilisation
-from pprofdiff.analysis.traces.processors import Concurrency, OnCPU, Processors, added
+from pprofdiff.analysis.traces.processors import PER_PROCESSOR, Processors
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import changes_of
-from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.traces.timeline import Series
 
 Column = NDArray[np.int64]
@@ -80,16 +78,6 @@ class SeveralTraces(TraceSide):
         return self.runs
 
     @cached_property
-    def longest(self) -> TraceSide:
-        """The longest trace, for what cannot be added up."""
-        return next(run for run in self.runs if run.trace is self.trace)
-
-    @property
-    def wall_ns(self) -> int:
-        """The total length of all traces in ns."""
-        return sum(run.wall_ns for run in self.runs)
-
-    @cached_property
     def groups(self) -> Groups:
         """Times by root function, summed."""
         return _groups([run.groups for run in self.runs])
@@ -119,16 +107,12 @@ class SeveralTraces(TraceSide):
         modes = Counter[str]()
         for part in parts:
             modes.update(part.worker_ns)
-        cycles = {
-            field.name: np.concatenate([getattr(p.cycles, field.name) for p in parts])
-            for field in fields(Cycles)
-        }
         allocated = [part.allocated_bytes for part in parts]
         known = [some for some in allocated if some is not None]
         return Collections(
-            cycles=Cycles(**cycles),
+            cycles=Cycles.concatenate([part.cycles for part in parts]),
             worker_ns={mode: modes[mode] for mode in parts[0].worker_ns},
-            stops=stops(*(run.trace for run in self.runs)),
+            stops=stops(*self.traces),
             allocated_bytes=sum(known) if len(known) == len(allocated) else None,
             **{name: sum(getattr(p, name) for p in parts) for name in COUNTED},
         )
@@ -152,61 +136,14 @@ class SeveralTraces(TraceSide):
             np.add.at(total, row, np.concatenate([getattr(p, name) for p in parts]))
             return total
 
-        limits = [part.gomaxprocs for part in parts]
         return Processors(
-            gomaxprocs=Series(
-                np.concatenate([limit.time_ns for limit in limits]),
-                np.concatenate([limit.value for limit in limits]),
-            ),
+            gomaxprocs=Series.concatenate([part.gomaxprocs for part in parts]),
             wall_ns=self.wall_ns,
             capacity_ns=sum(part.capacity_ns for part in parts),
             goroutine_ns=sum(part.goroutine_ns for part in parts),
             id=ids,
-            life_ns=added("life_ns"),
-            running_ns=added("running_ns"),
-            idle_ns=added("idle_ns"),
-            syscall_ns=added("syscall_ns"),
-            steals=added("steals"),
+            **{name: added(name) for name in PER_PROCESSOR},
         )
-
-    @cached_property
-    def running_at_once(self) -> Concurrency:
-        """How many goroutines are running at once."""
-        return self._at_once(lambda run: run.running_at_once)
-
-    @cached_property
-    def runnable_at_once(self) -> Concurrency:
-        """How many goroutines are runnable at once."""
-        return self._at_once(lambda run: run.runnable_at_once)
-
-    def _at_once(self, of: Callable[[TraceSide], Concurrency]) -> Concurrency:
-        """Return the mean over all traced time, and the maximum of any trace."""
-        parts = [(of(run), run.wall_ns) for run in self.runs]
-        known = [(one.mean, wall) for one, wall in parts if one.mean is not None]
-        mean = (
-            sum(mean * wall for mean, wall in known) / self.wall_ns if known else None
-        )
-        return Concurrency(mean, max(one.most for one, _ in parts))
-
-    @cached_property
-    def tasks(self) -> Durations:
-        """Durations of user tasks by type."""
-        return tasks(*(run.trace for run in self.runs))
-
-    @cached_property
-    def regions(self) -> Durations:
-        """Durations of user regions by type."""
-        return regions(*(run.trace for run in self.runs))
-
-    @cached_property
-    def on_cpu(self) -> OnCPU | None:
-        """On-CPU time, from the CPU samples of all traces."""
-        return added([run.on_cpu for run in self.runs])
-
-    @property
-    def utilisation(self) -> Utilisation:
-        """The program's share of the Ps over time, in the longest trace."""
-        return self.longest.utilisation
 
     def caveats(self) -> list[Caveat]:
         """Return caveats: short or truncated traces, figures of one trace alone."""

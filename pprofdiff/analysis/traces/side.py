@@ -22,6 +22,8 @@ from pprofdiff.analysis.traces.processors import (
     Concurrency,
     OnCPU,
     Processors,
+    added,
+    at_once,
     concurrency,
     on_cpu,
     processors,
@@ -55,12 +57,17 @@ class TraceSide:
     @property
     def longest(self) -> TraceSide:
         """The longest trace, for what cannot be added up."""
-        return self
+        return next(part for part in self.parts if part.trace is self.trace)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The traces of `parts`."""
+        return tuple([part.trace for part in self.parts])
 
     @property
     def wall_ns(self) -> int:
-        """The length of the trace in ns."""
-        return self.trace.end_ns - self.trace.start_ns
+        """The total length of all traces in ns."""
+        return sum(trace.end_ns - trace.start_ns for trace in self.traces)
 
     @property
     def groups(self) -> Groups:
@@ -130,29 +137,31 @@ class TraceSide:
         return self._in_state(State.RUNNABLE)
 
     def _in_state(self, state: State) -> Concurrency:
-        return self.trace.once(
-            f"{state.name} at once", lambda trace: concurrency(trace, state)
-        )
+        parts = [
+            trace.once(f"{state.name} at once", lambda t: concurrency(t, state))
+            for trace in self.traces
+        ]
+        return at_once(parts, [part.wall_ns for part in self.parts])
 
     @cached_property
     def tasks(self) -> Durations:
         """Durations of user tasks by type."""
-        return tasks(self.trace)
+        return tasks(*self.traces)
 
     @cached_property
     def regions(self) -> Durations:
         """Durations of user regions by type."""
-        return regions(self.trace)
+        return regions(*self.traces)
 
     @property
     def utilisation(self) -> Utilisation:
-        """The program's share of the Ps over time."""
+        """The program's share of the Ps over time, in the longest trace."""
         return self.trace.once("utilisation", utilisation)
 
     @property
     def on_cpu(self) -> OnCPU | None:
-        """On-CPU time, from the trace's CPU samples."""
-        return self.trace.once("on_cpu", on_cpu)
+        """On-CPU time, from the CPU samples of all traces."""
+        return added([trace.once("on_cpu", on_cpu) for trace in self.traces])
 
     def of_program(self, column: str, place: int | None = None) -> int:
         """Return the sum of a column of `groups` over application goroutines.

@@ -157,8 +157,7 @@ def _of_chunk(
         return
     calls = request.state == "syscall"
     lengths = _call_lengths(chunk, begins, alone=request.alone) if calls else None
-    direct = request.state in ("blocked", "syscall")
-    place = None if direct else _last_own_row(chunk)
+    place = None if request.state == "blocked" else _last_own_row(chunk)
     for here in slices(len(begins)):
         rows = begins[here]
         owner = chunk.goroutines[chunk.owner_of(rows)]
@@ -227,8 +226,6 @@ def _stacks(
     place: NDArray[np.int32] | None,
 ) -> Column:
     """Return the stack of each row, 0 if the trace has none."""
-    if request.state == "syscall":
-        return _at(chunk, _own_row_of_call(chunk, rows), request)
     if place is None:
         return request.stacks[chunk.stack[rows]]
     if request.state != "running":
@@ -238,19 +235,8 @@ def _stacks(
     return np.where(ends & follows, 0, _at(chunk, place[after], request))
 
 
-def _at(chunk: GoroutineChunk, place: NDArray[np.integer], request: _Request) -> Column:
+def _at(chunk: GoroutineChunk, place: NDArray[np.int32], request: _Request) -> Column:
     return np.where(place < 0, 0, request.stacks[chunk.stack[place]])
-
-
-def _own_row_of_call(chunk: GoroutineChunk, rows: Column) -> NDArray[np.integer]:
-    """Return `_last_own_row` of rows that begin system calls."""
-    first = chunk.owner_of(rows)
-    begins = rows == chunk.first[first]
-    own = chunk.state[rows] == S.SYSCALL
-    own[begins] = ~chunk.trace.goroutines.born[chunk.goroutines[first[begins]]]
-    if not (own | begins).all():
-        return _last_own_row(chunk)[rows]
-    return np.where(own, rows, -1)
 
 
 def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:

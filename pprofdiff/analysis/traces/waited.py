@@ -39,7 +39,7 @@ from pprofdiff.analysis.traces.workers import worker_names
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
-from pprofdiff.model.csr import slices, sums, unique_tuples
+from pprofdiff.model.csr import few_tuples, slices, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
@@ -587,7 +587,7 @@ class Naming:
         """
         root = self._trace.goroutines.name[owner].astype(np.int64)
         start = np.zeros_like(stack) if start is None else start
-        first, code = _combinations([kind, stack, root, start])
+        first, code = few_tuples([kind, stack, root, start])
         what = np.stack([stack[first], root[first], start[first]])
         keys = [*zip(*what.tolist(), strict=True)]
         # Parts of a trace have much in common.
@@ -619,38 +619,6 @@ class Naming:
         ]
         keys = zip(stack.tolist(), root.tolist(), start.tolist(), strict=True)
         return dict(zip(keys, names, strict=True))
-
-
-# The most combinations that are counted in a column.
-_FEW = 1 << 20
-
-
-def _combinations(columns: list[Index]) -> tuple[Column, Column]:
-    """Return the first row of each combination, and the combination of each row.
-
-    As `unique_tuples` does, but without sorting where few combinations are possible.
-    """
-    key, size = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        here = int(column.max(initial=0)) + 1
-        if size * here > _FEW:
-            # Many possible combinations do not occur.
-            first, key = _numbered(key, size)
-            size = len(first)
-        if size * here > _FEW:
-            return unique_tuples(columns)
-        key, size = key * here + column, size * here
-    return _numbered(key, size)
-
-
-def _numbered(key: Column, size: int) -> tuple[Column, Column]:
-    """Return the first row of each key below `size`, and each row's by appearance."""
-    place = np.full(size, -1, np.int32)
-    # Later rows first: what stays is the first row.
-    place[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
-    first = np.sort(place[place >= 0]).astype(np.int64)
-    place[key[first]] = np.arange(len(first), dtype=np.int32)
-    return first, place[key].astype(np.int64)
 
 
 class _Coded(Generic[T]):
@@ -686,7 +654,7 @@ class _Sums:
         self, root: Index, other: Index, ns: Column
     ) -> tuple[list[tuple[int, int]], Column]:
         """Add to the sums; return the distinct pairs of codes, and each row's."""
-        first, code = _combinations([root, other])
+        first, code = few_tuples([root, other])
         pairs = [*zip(root[first].tolist(), other[first].tolist(), strict=True)]
         for pair, lasts in zip(pairs, sums(code, ns, len(first)).tolist(), strict=True):
             self.ns[pair] += lasts

@@ -144,13 +144,9 @@ def _mark_steps(ax: Axes, names: Sequence[str]) -> None:
 
 
 def curves_in_words(
-    series: JudgedSeries | Plottable[JudgedSeries],
-    *,
-    which: CurvesOf = "functions",
-    kind: str = "",
+    judged: JudgedSeries, *, which: CurvesOf = "functions", kind: str = ""
 ) -> str:
     """Return what `curves` shows: which curves changed, where and by how much."""
-    judged = data_of(series)
     chosen = _kind(judged, kind)
     some = _curves_of(chosen, which)
     names = [step.name for step in judged.series.steps]

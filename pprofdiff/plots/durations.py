@@ -117,14 +117,14 @@ def latency(
     return ax
 
 
-def pauses_in_words(diff: GCDiff | Plottable[GCDiff]) -> str:
+def pauses_in_words(diff: GCDiff) -> str:
     """Return each side's number of pauses, p50, p99 and longest, in a sentence."""
-    return _in_words("Stop-the-world pauses", _pauses(data_of(diff)))
+    return _in_words("Stop-the-world pauses", _pauses(diff))
 
 
-def latency_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
+def latency_in_words(diff: TraceDiff) -> str:
     """Return each side's number of waits, p50, p99 and longest, in a sentence."""
-    return _in_words("Scheduling latency", _latencies(data_of(diff)))
+    return _in_words("Scheduling latency", _latencies(diff))
 
 
 def _pauses(diff: GCDiff) -> _Sides:

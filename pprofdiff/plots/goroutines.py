@@ -95,11 +95,10 @@ def states(
     return ax
 
 
-def states_in_words(diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD) -> str:
-    """Return the times of the `n` root functions that changed most, in a sentence."""
-    diff = data_of(diff)
+def states_in_words(diff: TraceDiff) -> str:
+    """Return the times of the root functions that changed most, in a sentence."""
     roots = []
-    for root in _roots(diff, n):
+    for root in _roots(diff, _TOLD):
         times = [
             f"{BY_KEY[state].title} {scaled(base, 'ns')} → {scaled(new, 'ns')}"
             for state, (base, new) in zip(_COLOURS, root.times.T.tolist(), strict=True)

@@ -132,9 +132,8 @@ def heaps_of(
         second.tick_params(labelleft=False)
 
 
-def heap_in_words(diff: Diff | Plottable[Diff]) -> str:
+def heap_in_words(diff: Diff) -> str:
     """Return each side's GC cycles and sizes: means for logs, maxima for traces."""
-    diff = data_of(diff)
     sides = [
         ", ".join([_heap(side).summary, *_sizes_in_words(side)])
         for side in (diff.base, diff.new)

@@ -83,9 +83,8 @@ def mmu(
     return ax
 
 
-def mmu_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
+def mmu_in_words(diff: TraceDiff) -> str:
     """Return the minimum mutator utilization at the marked windows, in a sentence."""
-    diff = data_of(diff)
     labels = [shortened(side.label, 20) for side in diff.sides]
     marked = []
     for window, shares in diff.mmu.items():

@@ -138,9 +138,8 @@ def movers(
     return ax
 
 
-def waterfall_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
+def waterfall_in_words(diff: ProfileDiff) -> str:
     """Return both totals and each bar of `waterfall`, in a sentence."""
-    diff = data_of(diff)
     deltas = _deltas(_parts(diff), scale_of(diff))
     return f"{diff.name} by {_parts_are(diff)}. {totals_in_words(diff)}; {deltas}."
 

@@ -43,7 +43,7 @@ from pprofdiff.units import Scale, scale_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 # How far a side's dots spread above and below the middle of its line, in run order.
 _BAND = 0.24
@@ -106,7 +106,7 @@ def runs(
     Raises UsageError if the figure is not known and above 0 in each run, or no side has
     several runs.
     """
-    (shown,) = _shown(compared, figure)[:1]
+    (shown,) = _shown(comparison_of(compared), figure)[:1]
     ax = themed(ax, theme, "x")
     ends = _ends(shown)
     ax.set_xlim(*ends)
@@ -127,25 +127,21 @@ def runs(
     return ax
 
 
-def runs_in_words(compared: Comparison | HasComparison) -> str:
+def runs_in_words(comparison: Comparison) -> str:
     """Return the range, mean and outliers of both sides' runs, by figure."""
-    return " ".join(_in_words(shown) for shown in _shown(compared, None))
+    return " ".join(_in_words(shown) for shown in _shown(comparison, None))
 
 
-def runs_of(
-    compared: Comparison, drawing: Figure | SubFigure, theme: Theme = "light"
-) -> list[Axes]:
+def runs_of(compared: Comparison, drawing: Figure) -> None:
     """Draw all figures that are known per run, one below the other."""
     figures = headline_runs(compared)
-    axes = drawing.subplots(len(figures), 1, squeeze=False)[:, 0].tolist()
+    axes = drawing.subplots(len(figures), 1, squeeze=False)[:, 0]
     for one, ax in zip(figures, axes, strict=True):
-        runs(compared, ax, figure=one.id, theme=theme)
-    return list(axes)
+        runs(compared, ax, figure=one.id)
 
 
-def _shown(compared: Comparison | HasComparison, figure: str | None) -> list[_Shown]:
+def _shown(comparison: Comparison, figure: str | None) -> list[_Shown]:
     """Return the figures that are known per run, or the requested one."""
-    comparison = comparison_of(compared)
     if figure is not None and figure in declared():
         return [_declared(comparison, figure)]
     figures = [one for one in headline_runs(comparison) if figure in (None, one.id)]

@@ -100,9 +100,8 @@ def _labels(ax: Axes, diff: TraceDiff) -> list[str]:
     return [labels[0], f"{gap}{labels[1]}"]
 
 
-def waits_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
+def waits_in_words(diff: TraceDiff) -> str:
     """Return the times of all waits and of the longest ends, in a sentence."""
-    diff = data_of(diff)
     ends = _ends(diff)
     scale = _scale(ends)
     base, new = (shortened(side.label, 20) for side in diff.sides)

@@ -49,6 +49,6 @@ def test_bars_are_the_times_of_the_first_pairs(story):
 
 
 def test_words_show_the_first():
-    words = states_in_words(trace_diff("node-pool"), n=1)
+    words = states_in_words(trace_diff("node-pool"))
     assert words.startswith("Goroutine time per second, main above pr. ")
     assert "runtime.gcBgMarkWorker: running 121 ms → 2.04 ms" in words

@@ -80,7 +80,6 @@ def _limits(
 
 
 def _draw_steps(ax: Axes, found: Bisection, curve: Curve, theme: Theme) -> None:
-    """Draw levels and the steps between them, if they were found."""
     if curve.conclusion.ending != "found":
         return
     level, start = 0.0, 0.0
@@ -104,7 +103,6 @@ def _draw_steps(ax: Axes, found: Bisection, curve: Curve, theme: Theme) -> None:
 
 
 def _mark_ends(ax: Axes, found: Bisection) -> None:
-    """Label the ends of the history, and its middle by how many commits it is."""
     last = len(found.commits) - 1
     words = [found.ends[0], many(last, "commit"), found.ends[1]]
     places = [0.0, last / 2, float(last)]

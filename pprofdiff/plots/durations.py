@@ -64,7 +64,6 @@ class _Durations:
 
     @property
     def count_words(self) -> str:
-        """The side's label, and how many durations of what."""
         return f"{shortened(self.label, 20)}: {len(self.ranked):,} {self.noun}"
 
     @property
@@ -76,7 +75,6 @@ class _Durations:
 
     @property
     def quantiles(self) -> Quantiles:
-        """The quantiles of the durations."""
         return quantiles(self.ranked)
 
 
@@ -227,7 +225,6 @@ def _room_for_label(ax: Axes, name: str, ns: int, other: float) -> float:
 def _add_curve(
     ax: Axes, side: _Durations, shade: str, kwargs: dict[str, Any]
 ) -> Line2D:
-    """Draw one side, each duration as a dot if there are few."""
     x, y = survival(side.ranked)
     few = {"marker": "o", "markersize": 3.5} if len(side.ranked) <= _FEW else {}
     plain = {"color": shade, "linewidth": 1.8, "drawstyle": "steps-pre", **few}
@@ -236,7 +233,6 @@ def _add_curve(
 
 
 def _add_longest(ax: Axes, sides: _Sides, theme: Theme) -> None:
-    """Mark the longest duration of each side."""
     for side, name in zip(sides, SIDES, strict=True):
         if len(side.ranked):
             share = np.mean(side.ranked == side.ranked[-1])

@@ -88,17 +88,14 @@ class _Frames:
     names: NDArray[np.object_]
 
     def take(self, rows: NDArray[np.bool_]) -> _Frames:
-        """Return the chosen frames."""
         return _Frames(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.row.max(initial=0)) + 1
 
     @property
     def whole(self) -> float:
-        """The width of the total."""
         return float(self.width[0])
 
     @property
@@ -258,7 +255,6 @@ def _frames(stacks: _Stacks, rows: int) -> _Frames:
 
 
 def _names_of(diff: ProfileDiff, tree: CallTree) -> list[str]:
-    """Return the names of all functions, readable ones for those in the tree."""
     names = list(diff.paired_functions.names)
     drawn = distinct(tree.name[tree.name >= 0]).tolist()
     for i, name in zip(drawn, distinct_names(names[i] for i in drawn), strict=True):

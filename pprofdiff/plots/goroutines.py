@@ -120,7 +120,6 @@ def _ns(groups: Groups, row: int, state: str) -> int:
 
 
 def _roots(diff: TraceDiff, n: int) -> list[_Root]:
-    """Return the root functions that changed most, in report order."""
     roots: list[_Root] = []
     for pair in diff.groups:
         if len(roots) == n:
@@ -151,7 +150,6 @@ def _times(diff: TraceDiff, pair: GroupPair) -> Floats:
 def _add_bars(
     ax: Axes, roots: Sequence[_Root], theme: Theme, kwargs: dict[str, Any]
 ) -> list[Artist]:
-    """Draw the bars; return a swatch for each state."""
     from matplotlib.patches import Patch
 
     shape = len(roots), 2, len(_COLOURS)

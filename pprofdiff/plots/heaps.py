@@ -62,7 +62,6 @@ class _Line:
     size: Floats
 
     def end(self, *, crowded: bool) -> float:
-        """Return the size at the end of the line as drawn."""
         drawn = self.middle() if crowded else self
         return float(drawn.size[-1])
 
@@ -94,12 +93,10 @@ class _Heap:
 
     @property
     def summary(self) -> str:
-        """The side's label, how many GC cycles, and over how long."""
         cycles = many(self.cycles, "GC cycle")
         return f"{shortened(self.label, 20)}: {cycles} in {scaled(self.wall_ns, 'ns')}"
 
     def named(self) -> Iterator[tuple[str, _Line]]:
-        """Yield the other lines, goal and live, with their names."""
         if self.goal is not None:
             yield "goal", self.goal
         if self.live is not None:
@@ -107,7 +104,6 @@ class _Heap:
 
     @property
     def top(self) -> float:
-        """The largest size on any line."""
         lines = [self.size, *(line for _, line in self.named())]
         return max(float(line.size.max(initial=0)) for line in lines)
 
@@ -211,7 +207,6 @@ def _heap_of_trace(side: TraceSide) -> _Heap:
 
 
 def _add_heap(ax: Axes, one: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
-    """Draw one side's lines; return its legend handle."""
     shade, ink = style["color"], colour("text", theme)
     if one.crowded:
         return _add_band(ax, one, shade, ink)
@@ -267,7 +262,6 @@ def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
 
 
 def _set_limits(ax: Axes, heaps: Sequence[_Heap]) -> None:
-    """Set limits that fit all sides, with sizes in one unit and times in another."""
     top = max(one.top for one in heaps) * _ROOM or 1.0
     longest = max(one.wall_ns for one in heaps) or 1.0
     ax.set_ylim(0, top)

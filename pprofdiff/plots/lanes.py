@@ -149,7 +149,6 @@ def moment_in_short(pair: MomentPair) -> str:
 
 
 def _words(pair: MomentPair, side: Moment) -> str:
-    """Return one side's moment in words: how long, whose, what the Ps did."""
     label = shortened(side.label, 20)
     if pair.id == "mutator":
         left = percent(side.share or 0.0, 1)
@@ -220,7 +219,6 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
 
 
 def _narrowest(ax: Axes, pair: MomentPair) -> float:
-    """Return the duration of the narrowest slice drawn, in ns."""
     wide = max(points_wide(ax) - _LABELS, 1)
     return _NARROWEST * (pair.high_ns - pair.low_ns) / wide
 
@@ -243,7 +241,6 @@ def _write(ax: Axes, x: float, y: float, words: str, shade: str) -> None:
 def _add_slices(
     ax: Axes, rows: list[_Row], pair: MomentPair, theme: Theme
 ) -> list[Look]:
-    """Draw all slices, one path per lane and look."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

@@ -94,7 +94,6 @@ def picture(
 def _write_head(
     part: SubFigure, labels: str, lines: Sequence[str], height: float, theme: Theme
 ) -> None:
-    """Write the labels, and below them the answer in bold."""
     faint: dict[str, Any] = {"size": "medium", "color": colour("faint", theme)}
     bold = {"size": "large", "weight": "bold", "color": colour("text", theme)}
     rows = [(labels, faint), *((line, bold) for line in lines)]
@@ -117,8 +116,6 @@ def _strips(comparison: Comparison, causes: Sequence[Finding]) -> list[_Strip]:
 
 
 def _of_profile(diff: ProfileDiff, causes: Sequence[Finding]) -> list[_Strip]:
-    """Return the strips of a profile: total, largest changes, stacks."""
-
     def moved(part: SubFigure, theme: Theme) -> None:
         left, right = part.subplots(1, 2, width_ratios=(1, 1.15))
         waterfall(diff, left, theme=theme)

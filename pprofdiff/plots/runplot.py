@@ -141,7 +141,6 @@ def runs_of(compared: Comparison, drawing: Figure) -> None:
 
 
 def _shown(comparison: Comparison, figure: str | None) -> list[_Shown]:
-    """Return the figures that are known per run, or the requested one."""
     if figure is not None and figure in declared():
         return [_declared(comparison, figure)]
     figures = [one for one in headline_runs(comparison) if figure in (None, one.id)]
@@ -205,7 +204,6 @@ def _ends(shown: _Shown) -> tuple[float, float]:
 def _add_side(
     ax: Axes, shown: _Shown, number: int, theme: Theme, kwargs: Mapping[str, Any]
 ) -> None:
-    """Draw a side's dots, and its mean as a line through them, with its value."""
     side, middle, shade = (
         shown.sides[number],
         _LINES[number],
@@ -236,7 +234,6 @@ def _add_side(
 
 
 def _add_interval(ax: Axes, shown: _Shown, theme: Theme) -> None:
-    """Draw where the ratio's interval places new, against base's dashed line."""
     interval = shown.interval
     if interval is None:
         return

@@ -31,7 +31,6 @@ class _Window(NamedTuple):
     reason: str
 
     def of(self, cycles: Cycles) -> Cycles:
-        """Return the cycles in the window."""
         return cycles.take(slice(self.first, self.stop))
 
 

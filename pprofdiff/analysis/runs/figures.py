@@ -159,7 +159,6 @@ def _of_loads(side: Side) -> Iterator[_Value]:
 
 
 def _of_profiles(comparison: Comparison, number: int) -> list[_Value]:
-    """Return the sums of profiles both sides have, and figures derived from them."""
     values: list[_Value] = []
     names = set()
     for diff in comparison.profiles:
@@ -191,7 +190,6 @@ def _sums(name: str, side: ProfileSide) -> Iterator[_Value]:
 
 
 def _added(values: Iterator[_Value]) -> list[_Value]:
-    """Return the values, summed by run and figure."""
     sums: dict[tuple[int, str], _Value] = {}
     for value in values:
         before = sums.get(value[:2])

@@ -166,7 +166,6 @@ def judge_series(series: Series) -> JudgedSeries:
 
 
 def _tried(blocks: list[_Block]) -> list[_Block]:
-    """Return the possible changes of one kind's rows."""
     functions = [block.shares for block in blocks if block.sort == "function"]
     moderated = moderation(functions)
     return [
@@ -289,12 +288,10 @@ def _curves(
 
 
 def _present(measured: Measured) -> NDArray[np.int64]:
-    """Return the steps that have measurements."""
     return np.flatnonzero(measured.totals.sum(axis=0) > 0)
 
 
 def _blocks(measured: Measured) -> Iterator[_Block]:
-    """Yield the rows of one kind, block by block."""
     present = _present(measured)
     totals = measured.totals[:, present]
 

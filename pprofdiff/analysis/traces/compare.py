@@ -211,7 +211,6 @@ class TraceDiff:
         return {}
 
     def _judged(self, table: TableName) -> dict[Hashable, Estimate[float]]:
-        """Return the rows of a table, judged together."""
         of, by = TABLES[table]
         keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
         if table.startswith("goroutines."):
@@ -351,7 +350,6 @@ class TraceDiff:
 def _keys(
     pairs: Iterable[GroupPair], base: Groups, new: Groups
 ) -> tuple[dict[str, GroupPair], dict[str, GroupPair]]:
-    """Map the names of each side to their pair."""
     rows = list(pairs)
     return (
         {base.names[pair.base]: pair for pair in rows if pair.base >= 0},

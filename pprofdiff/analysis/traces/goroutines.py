@@ -236,7 +236,6 @@ def _times_of(
     column_of: Column,
     ranges: GoroutineRanges,
 ) -> Times:
-    """Return the times of the goroutines `here`, whose rows are in the chunk."""
     trace = ranges.trace
     size = here.stop - here.start
     times = np.zeros((size, len(_STATES) + len(reasons)), np.int64)

@@ -118,7 +118,6 @@ class _Grouping:
         self._names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
 
     def add(self, times: Times, here: slice) -> None:
-        """Add the times of the goroutines `here`."""
         group, size = self._group[here], len(self._key)
         self._names = times.reasons, times.range_names
         for field in ("total_ns", *TIMES, "block_ns", "range_ns"):

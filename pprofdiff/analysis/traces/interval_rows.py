@@ -236,7 +236,6 @@ class GoroutineRanges:
 
 
 def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark the last sweep that each goroutine began."""
     rows = np.flatnonzero(sweeps)
     rows = rows[np.lexsort((ranges.start_ns[rows], ranges.goroutine[rows]))]
     owner = ranges.goroutine[rows]
@@ -248,7 +247,6 @@ def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool
 
 
 def _names(trace: Trace, ranges: Ranges) -> tuple[tuple[str, ...], Column]:
-    """Return the distinct range names, and each range's index there."""
     stops = ranges.kind == RangeKind.STOP_THE_WORLD
     key = np.where(
         stops, ranges.name.astype(np.int64), -1 - ranges.kind.astype(np.int64)

@@ -260,7 +260,6 @@ class _Shown(Table):
 
 
 def _moment(event: _Event, low: int, high: int) -> Moment:
-    """Return a moment with lanes from `low` to `high`, relative to its start."""
     trace = event.side.trace
     ends = event.start_ns + low, event.start_ns + high
     shown = _shown(trace, *ends)
@@ -367,7 +366,6 @@ def _all(look: Look, size: int) -> Codes:
 
 
 def _collector_lane(trace: Trace, ends: tuple[int, int]) -> Lane:
-    """Return the lane of mark phases and STW pauses."""
     parts = []
     for kind, look in (
         (RangeKind.GC_MARK, Look.MARKING),
@@ -407,7 +405,6 @@ def _painted(shown: _Shown) -> Slices:
 
 
 def _busiest(lanes: Sequence[Lane]) -> list[Lane]:
-    """Return the lanes with the most time in slices, fullest first."""
     spent = [-int((lane.slices.end_ns - lane.slices.start_ns).sum()) for lane in lanes]
     return [lanes[place] for place in np.argsort(spent, kind="stable")[:PROCESSORS]]
 
@@ -423,7 +420,6 @@ def _times(lanes: Sequence[Lane], event: _Event) -> Column:
 
 
 def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
-    """Return P time of the program, the GC and others during a moment."""
     times = _times(lanes, event)
     other = int(times[Look.SYSCALL] + times[Look.RUNTIME])
     return int(times[Look.PROGRAM]), int(times[Look.GC]), other
@@ -453,7 +449,6 @@ def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
 
 
 def _moved(lane: Lane, begin: int) -> Lane:
-    """Return a lane with times relative to the start of a moment."""
     rows = lane.slices
     slices = replace(rows, start_ns=rows.start_ns - begin, end_ns=rows.end_ns - begin)
     return replace(lane, slices=slices)

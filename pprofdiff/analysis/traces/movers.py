@@ -171,7 +171,6 @@ def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 def _changes(
     diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
 ) -> dict[tuple[Hashable, ...], Estimate[float]]:
-    """Return the change over runs of each place's time."""
     base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
     parts = diff.base.parts, diff.new.parts
     times = times_of(parts, (base, new), diff.rates or (1.0, 1.0))
@@ -200,7 +199,6 @@ def spent(side: TraceSide, state: StateName) -> list[_Cell]:
 
 
 def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
-    """Return one trace's totals, keyed by `Place.key`."""
     return _added((one.place.key(keys), one) for one in spent(side, state))
 
 
@@ -218,7 +216,6 @@ def _spent(side: TraceSide, state: StateName) -> list[_Cell]:
 
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
-    """Return the distinct places of a profile's samples, and each sample's place."""
     stacks = StackFrames.of(profile)
     root, reason = _text(profile, "goroutine"), _text(profile, "reason")
     called = stacks.system_call if calls else stacks.called

@@ -209,7 +209,6 @@ def _gained(series: Utilisation, left: Column, window: int) -> Shares:
 
 
 def _stopped(trace: Trace, low: int, high: int) -> TimeSet:
-    """Return when the world was stopped for the GC."""
     stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
     of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
     return union(*clipped(stops.start_ns[of_gc], end[of_gc], low, high))

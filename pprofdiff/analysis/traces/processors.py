@@ -109,7 +109,6 @@ def processors(trace: Trace) -> Processors:
 
 
 def _spent(trace: Trace) -> Column:
-    """Return the time of each P in each state, shape (states, Ps)."""
     rows = trace.processor_intervals
     size = max(ProcessorState) + 1, len(rows.offsets) - 1
     total = np.zeros(size, np.int64)
@@ -218,7 +217,6 @@ def all_processors_busy(trace: Trace) -> TimeSet:
 
 
 def _counted(trace: Trace, state: State) -> Series:
-    """Return the number of goroutines in a state, as a series of changes."""
     rows = rows_in_state(trace, state)
     return open_at_once(rows.start_ns, rows.end_ns)
 

@@ -214,7 +214,6 @@ def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column
 
 
 def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:
-    """Return the row after each row, and whether its goroutine has one."""
     follows = rows < chunk.last[chunk.owner_of(rows)]
     return np.where(follows, rows + 1, rows), follows
 
@@ -225,7 +224,6 @@ def _stacks(
     request: _Request,
     place: NDArray[np.int32] | None,
 ) -> Column:
-    """Return the stack of each row, 0 if the trace has none."""
     if place is None:
         return request.stacks[chunk.stack[rows]]
     if request.state != "running":
@@ -278,7 +276,6 @@ def _reasons(chunk: GoroutineChunk, rows: Column, state: StateName) -> Column:
 
 
 def _timed(trace: Trace, profile: Profile) -> Profile:
-    """Return the profile with its duration and, if known, its date."""
     time = None
     for sync in trace.syncs:
         if sync.wall_ns is not None and sync.snapshot_ns is not None:

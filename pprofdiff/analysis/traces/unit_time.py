@@ -128,7 +128,6 @@ def _sorted(rows: Spans) -> Spans:
 def _kept(
     side: TraceSide, kind: UnitKind, of: str, work: Callable[[Trace, Spans], T]
 ) -> T:
-    """Return `work` of one trace and its spans, computed once."""
     return side.trace.once(
         f"{of} by {kind}", lambda trace: work(trace, spans(trace, kind))
     )
@@ -225,7 +224,6 @@ def _counted(
     name: str,
     count: Callable[[Trace, Spans], Counter[tuple[str, str]]],
 ) -> Counter[tuple[str, str]]:
-    """Return counts by span and function, added up over the traces of a side."""
     total: Counter[tuple[str, str]] = Counter()
     for part in side.parts:
         total += _kept(part, kind, name, count)

@@ -169,11 +169,9 @@ class _Following:
         self._bits = len(self._intervals).bit_length()
 
     def charge(self, node: Column, rows: Index, ns: Column) -> None:
-        """Add ns of nodes at the ends that rows are."""
         self.nodes.charge(node, self._row.end[rows], ns)
 
     def charge_ended(self, node: Column, wait: Index, ns: Column) -> None:
-        """Add ns of nodes at what goroutines did when they ended waits."""
         self.nodes.charge(node, self._row.ended[wait], ns)
 
     def one_further(
@@ -277,11 +275,9 @@ class _Nodes:
                 setattr(self, name, grown)
 
     def charge(self, node: Column, end: Index, ns: Column) -> None:
-        """Add ns of nodes at ends."""
         np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
 
     def charge_unborn(self, node: Column, ns: Column) -> None:
-        """Count ns of nodes in which a goroutine had not been created."""
         np.add.at(self._ns[:, -1], node, ns)
 
     def below(self, node: Column, place: Index) -> Column:
@@ -438,7 +434,6 @@ def _last(
 
 
 def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
-    """Return waits roughly in the order of their start."""
     lasts = trace.end_ns - trace.start_ns + 1
     since = trace.intervals.start_ns[row] - trace.start_ns
     since //= lasts // _STRETCHES + 1

@@ -185,7 +185,6 @@ def _end_changes(diff: TraceDiff) -> dict[End, Estimate[float]]:
 
 
 def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
-    """Return the sums of chains by first wait and end, in the same order."""
     times: dict[tuple[Wait, End], tuple[int, int]] = {}
     for (_, waits, end), base_ns, new_ns in rows:
         base, new = times.get((waits[0], end), (0, 0))
@@ -198,7 +197,6 @@ def _added_up(
     spent: Callable[[TraceSide], _Spent],
     roots: Sequence[set[str]] = (),
 ) -> tuple[Chained, ...]:
-    """Return the time of all traces of each side, largest change first."""
     shown, runs = _of_runs(diff, spent, roots or worker_names(diff))
     base, new = (sum(side, Counter[_Key]()) for side in runs)
     return _sorted(
@@ -287,7 +285,6 @@ def _spent_off(side: TraceSide) -> _Spent:
 
 
 def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
-    """Return the chains of waits, and the system calls, in ns."""
     groups, rows = side.groups, trace.intervals
     chains, naming = wait_chains(trace), Naming(trace)
     program = ~(groups.system | groups.tracing)[groups.group_of]
@@ -637,7 +634,6 @@ class _Coded(Generic[T]):
             self.column = self.column.astype(np.int32)
 
     def put(self, rows: Column, things: list[T], code: Column | np.int64) -> None:
-        """Set the codes of rows, given their codes among `things`."""
         place = self.things
         of = np.array([place.setdefault(one, len(place)) for one in things], np.int64)
         self._widen()

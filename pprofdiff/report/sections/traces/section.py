@@ -185,7 +185,6 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
-    """Yield the rows of a table's figures, except those without any."""
     rows = (_row(diff, one) for one in figures_of(table))
     yield from filter(None, rows)
 
@@ -287,7 +286,6 @@ def _table(
 
 
 def _state_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield time by state, scaled; blocked as a whole, then by reason."""
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     lives = _sums(states)
 
@@ -315,7 +313,6 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
-    """Yield scheduling latency, and why goroutines wait."""
     rows = [*_rows(diff, "latency")]
     sides_of_latency = [side.latency for side in diff.sides]
     fields = (*QUANTILES.values(), "max_ns")
@@ -367,7 +364,6 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
 
 
 def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield why goroutines became runnable, and what held them up."""
     base, new = (side.causes for side in diff.sides)
     names = list(dict.fromkeys([*new.name[:4], *base.name[:4]]))
     worst = arrows([(base.row(name).p99_ns, new.row(name).p99_ns) for name in names])
@@ -381,7 +377,6 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
-    """Yield the tables on GC and on stop-the-world pauses."""
     if any(_collected(side.collections) for side in diff.sides):
         rows = tuple(_collector_rows(diff))
         table = _table(diff, "gc", f"times {per(diff)}", rows)
@@ -406,7 +401,6 @@ def _collected(gc: Collections) -> bool:
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield GC cycles, what triggered them, what they cost, and what they left."""
     triggers = [side.triggers for side in diff.sides]
     for row in _rows(diff, "gc"):
         yield row
@@ -417,7 +411,6 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield stop-the-world pauses by kind: how many, how long, how long to stop."""
     by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
     kinds = dict.fromkeys([*by_kind[0], *by_kind[1]])
     pairs = [[known.get(kind) for known in by_kind] for kind in kinds]
@@ -434,7 +427,6 @@ def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
 
 
 def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield utilization, running and runnable goroutines, and GOMAXPROCS."""
     yield from _rows(diff, "processors")
     limits = (Cell(_limit(side)) for side in diff.sides)
     cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
@@ -483,7 +475,6 @@ def _once(words: Sequence[str]) -> str:
 
 
 def _goroutines(diff: TraceDiff) -> Iterator[Table]:
-    """Yield the goroutines whose running or runnable time changed most."""
     pairs = [pair for pair in diff.groups if not of_tracer(diff, pair)]
     *both, delta, ratio = _compared_columns(diff)
     name = name_column("root function")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from pprofdiff.plots.axes import (
 from pprofdiff.units import many, scaled
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -50,8 +49,6 @@ _APART = 12.0
 _ROOM = 1.06
 # In figures narrower than this, in points, two Axes do not fit side by side.
 _NARROW = 420.0
-_GOAL_STYLE: dict[str, Any] = {"linewidth": 1.0, "linestyle": "--"}
-_LIVE_STYLE: dict[str, Any] = {"linewidth": 2.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +116,8 @@ def heaps_of(
     for ax, one, name in zip((first, second), heaps, SIDES, strict=True):
         themed(ax, theme)
         _set_limits(ax, heaps)
-        _add_heap(ax, one, {"color": colour(name, theme)}, theme)
-        _add_names(ax, [one], theme)
+        _add_heap(ax, one, colour(name, theme), colour("text", theme))
+        _add_names(ax, one, theme)
         add_title(ax, f"Heap, {one.summary}", theme)
     if narrow:
         first.tick_params(labelbottom=False)
@@ -206,51 +203,44 @@ def _heap_of_trace(side: TraceSide) -> _Heap:
     )
 
 
-def _add_heap(ax: Axes, one: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
-    shade, ink = style["color"], colour("text", theme)
+def _add_heap(ax: Axes, one: _Heap, shade: str, ink: str) -> None:
+    """Draw the heap, its goal and the live heap, cycle by cycle if there are few."""
+    goal, live = one.goal, one.live
     if one.crowded:
-        return _add_band(ax, one, shade, ink)
-    x, y = thinned(one.size.time_ns, one.size.size, _POINTS)
-    ax.fill_between(x, y, color=shade, alpha=0.14, linewidth=0)
-    (line,) = ax.plot(x, y, **{"linewidth": 1.0, "alpha": 0.8, **style})
-    if one.goal is not None:
-        dashed = _GOAL_STYLE | {"color": ink, "drawstyle": one.goal_steps}
-        ax.plot(one.goal.time_ns, one.goal.size, **dashed)
-    if one.live is not None:
-        (line,) = ax.plot(one.live.time_ns, one.live.size, **_LIVE_STYLE, color=shade)
-    return line
+        # Each column must hold a whole cycle, or it might have a start without its end.
+        columns = min(_COLUMNS, one.cycles // 2)
+        band = banded(one.size.time_ns, one.size.size, columns)
+        ax.fill_between(band.x, band.low, color=shade, alpha=0.14, linewidth=0)
+        ax.fill_between(
+            band.x, band.low, band.high, color=shade, alpha=0.4, linewidth=0
+        )
+        goal, live = (None if line is None else line.middle() for line in (goal, live))
+    else:
+        x, y = thinned(one.size.time_ns, one.size.size, _POINTS)
+        ax.fill_between(x, y, color=shade, alpha=0.14, linewidth=0)
+        ax.plot(x, y, color=shade, linewidth=1.0, alpha=0.8)
+    if goal is not None:
+        steps = None if one.crowded else one.goal_steps
+        ax.plot(
+            goal.time_ns,
+            goal.size,
+            color=ink,
+            linewidth=1.0,
+            linestyle="--",
+            drawstyle=steps,
+        )
+    if live is not None:
+        ax.plot(live.time_ns, live.size, color=shade, linewidth=2.0)
 
 
-def _add_band(ax: Axes, one: _Heap, shade: str, ink: str) -> Artist:
-    """Draw the band that the heap covers, and the medians of goal and live heap."""
-    # Each column must hold a whole cycle, or it might have a start without its end.
-    columns = min(_COLUMNS, one.cycles // 2)
-    band = banded(one.size.time_ns, one.size.size, columns)
-    ax.fill_between(band.x, band.low, color=shade, alpha=0.14, linewidth=0)
-    covered = ax.fill_between(
-        band.x, band.low, band.high, color=shade, alpha=0.4, linewidth=0
-    )
-    if one.goal is not None:
-        middle = one.goal.middle()
-        ax.plot(middle.time_ns, middle.size, **_GOAL_STYLE, color=ink)
-    if one.live is not None:
-        middle = one.live.middle()
-        ax.plot(middle.time_ns, middle.size, **_LIVE_STYLE, color=shade)
-    return covered
-
-
-def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
-    ends = [
-        (line.end(crowded=one.crowded), name)
-        for one in heaps
-        for name, line in one.named()
-    ]
+def _add_names(ax: Axes, one: _Heap, theme: Theme) -> None:
+    ends = [(line.end(crowded=one.crowded), name) for name, line in one.named()]
     tall = ax.bbox.height * 72 / ax.figure.dpi
-    line = _APART / tall * ax.get_ylim()[1]
+    apart = _APART / tall * ax.get_ylim()[1]
     least = 0.0
     for size, name in sorted(ends):
         place = max(size, least)
-        least = place + line
+        least = place + apart
         add_note(
             ax,
             name,

@@ -177,9 +177,7 @@ def collections(trace: Trace) -> Collections:
     waited |= state == State.RUNNABLE
     sweeps, sweep_end = ranges_of(trace, RangeKind.SWEEP)
     stopping, stop_end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    of_gc = ["GC" in trace.strings[n] for n in stopping.name.tolist()]
-    some = np.array(of_gc, np.bool_)
-    stopped = union(stopping.start_ns[some], stop_end[some])
+    stopped = gc_stops(trace)
     # Idle workers take nothing from the program, and an assist is not a worker.
     ours = workers.mode != "idle"
     used = (
@@ -207,6 +205,13 @@ def collections(trace: Trace) -> Collections:
         capacity_ns=_capacity(trace, whole),
         allocated_bytes=_grown(trace.heap_live_bytes),
     )
+
+
+def gc_stops(trace: Trace) -> TimeSet:
+    """Return when the world was stopped for the GC."""
+    stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
+    return union(stops.start_ns[of_gc], end[of_gc])
 
 
 def worker_intervals(trace: Trace) -> _WorkerIntervals:

@@ -18,6 +18,7 @@ from pprofdiff.analysis.traces.interval_rows import (
     SWEEP,
     GoroutineRanges,
     lengths,
+    owners_of,
 )
 from pprofdiff.model.csr import (
     Offsets,
@@ -77,10 +78,7 @@ class GoroutineChunk:
 
     def owner_of(self, rows: Column) -> Column:
         """Return each row's position in `goroutines` (int64); `rows` must be sorted."""
-        if len(rows) < len(self.goroutines):
-            return np.searchsorted(self.last, rows)
-        counts = np.diff(np.searchsorted(rows, self.offsets))
-        return np.repeat(np.arange(len(counts)), counts)
+        return owners_of(self.offsets, rows)
 
     def durations(self, here: slice) -> Column:
         """Return the durations of a slice of rows (int64 ns); GONE rows last 0."""

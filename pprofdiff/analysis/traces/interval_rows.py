@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.model.csr import Offsets, expand, order_of
-from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges
 from pprofdiff.model.traces.trace import State, Trace
 
@@ -49,36 +48,6 @@ def owners_of(offsets: Offsets, rows: NDArray[np.integer]) -> Column:
     ends = np.searchsorted(rows, offsets[low:high])
     counts = np.diff(ends, prepend=0, append=len(rows))
     return np.repeat(np.arange(low - 1, high), counts)
-
-
-def sums_by_owner(offsets: Offsets, values: Column) -> Column:
-    """Return the exact sum of each owner's values (int64); see `owners_of`."""
-    total = np.zeros(len(offsets) - 1, np.int64)
-    filled = np.flatnonzero(np.diff(offsets))
-    if len(filled):
-        total[filled] = np.add.reduceat(values, offsets[:-1][filled])
-    return total
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RowsInState(Table):
-    """One state's rows of `Trace.intervals`, in order, from `start_ns` to `end_ns`."""
-
-    row: Column
-    goroutine: NDArray[np.int32]
-    start_ns: Column
-    end_ns: Column
-
-
-def rows_in_state(trace: Trace, state: State) -> _RowsInState:
-    """Return all rows of `Trace.intervals` in a state."""
-    rows = trace.intervals
-    row = np.flatnonzero(rows.state == state)
-    counts = np.diff(np.searchsorted(row, rows.offsets))
-    goroutine = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return _RowsInState(
-        row, goroutine, rows.start_ns[row], row_ends(trace, row, goroutine)
-    )
 
 
 def waits_throughout(trace: Trace) -> NDArray[np.bool_]:

@@ -19,9 +19,9 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.collector import worker_intervals
+from pprofdiff.analysis.traces.collector import gc_stops, worker_intervals
 from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
-from pprofdiff.analysis.traces.time_sets import TimeSet, clipped, open_at_once, union
+from pprofdiff.analysis.traces.time_sets import clipped, open_at_once, union, value_at
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
@@ -72,15 +72,17 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
     low, high = int(limits.time_ns[0]), trace.end_ns
     start, end = _per_processor(trace, flags, low, high)
     used = open_at_once(start, end)
-    stopped = _stopped(trace, low, high) if flags & Taken.STW else None
+    stopped = None
+    if flags & Taken.STW:
+        stops = gc_stops(trace)
+        stopped = union(*clipped(stops.start_ns, stops.end_ns, low, high))
     edges = [np.array([low, high]), used.time_ns, limits.time_ns]
     if stopped is not None:
         edges += [stopped.start_ns, stopped.end_ns]
     times = distinct(np.concatenate(edges))
     times = times[times <= high]
     gc = np.append(0, used.value)[np.searchsorted(used.time_ns, times, "right")]
-    place = np.searchsorted(limits.time_ns, times, "right") - 1
-    limit = np.maximum(limits.value[place], 1)
+    limit = np.maximum(value_at(limits, times), 1)
     share = 1 - np.minimum(gc, limit) / limit
     if stopped is not None:
         share[stopped.overlap(times, times + 1) > 0] = 0
@@ -206,12 +208,6 @@ def _gained(series: Utilisation, left: Column, window: int) -> Shares:
     time, total = series.time_ns - series.time_ns[0], _integral(series)
     gained = np.interp(left + window, time, total) - np.interp(left, time, total)
     return np.asarray(gained, np.float64)
-
-
-def _stopped(trace: Trace, low: int, high: int) -> TimeSet:
-    stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
-    return union(*clipped(stops.start_ns[of_gc], end[of_gc], low, high))
 
 
 def _per_processor(

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.traces.interval_rows import (
     lengths,
     previous,
     row_at,
-    rows_in_state,
-    sums_by_owner,
 )
 from pprofdiff.analysis.traces.tasks import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
@@ -24,9 +23,10 @@ from pprofdiff.analysis.traces.time_sets import (
     open_at_once,
     stretches,
     union,
+    value_at,
     without_repeats,
 )
-from pprofdiff.model.csr import count_in_row, distinct, slices
+from pprofdiff.model.csr import count_in_row, distinct, row_of_item, slices, sums
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
@@ -98,7 +98,7 @@ def processors(trace: Trace) -> Processors:
         gomaxprocs=without_repeats(trace.gomaxprocs),
         wall_ns=high - low,
         capacity_ns=int(((end - start) * value).sum()),
-        goroutine_ns=_ran(trace),
+        goroutine_ns=int(trace.once("groups", both_groups)[0].exec_ns.sum()),
         id=trace.processors,
         life_ns=spent.sum(axis=0),
         running_ns=spent[ProcessorState.RUNNING],
@@ -109,38 +109,22 @@ def processors(trace: Trace) -> Processors:
 
 
 def _spent(trace: Trace) -> Column:
+    """Return the time of each P in each state, shape (states, Ps)."""
     rows = trace.processor_intervals
     size = max(ProcessorState) + 1, len(rows.offsets) - 1
-    total = np.zeros(size, np.int64)
-    lasts = rows.offsets[1:][np.diff(rows.offsets) > 0] - 1
-    for here in slices(len(rows)):
-        length = np.diff(rows.start_ns[here.start : here.stop + 1], append=0)
-        length = length[: here.stop - here.start]
-        ends = lasts[(lasts >= here.start) & (lasts < here.stop)]
-        length[ends - here.start] = trace.end_ns - rows.start_ns[ends]
-        offsets = np.clip(rows.offsets, here.start, here.stop) - here.start
-        state = rows.state[here]
-        for one in ProcessorState:
-            total[one] += sums_by_owner(offsets, length * (state == one))
-    return total
-
-
-def _ran(trace: Trace) -> int:
-    rows = trace.intervals
-    return sum(
-        int((lengths(trace, here) * (rows.state[here] == State.RUNNING)).sum())
-        for here in slices(len(rows))
-    )
+    cell = rows.state.astype(np.int64) * size[1] + row_of_item(rows.offsets)
+    lasts = trace.ends_ns(rows) - rows.start_ns
+    return sums(cell, lasts, size[0] * size[1]).reshape(size)
 
 
 def running(trace: Trace) -> Series:
     """Return the number of running goroutines over time; 0 before the first row."""
-    return _counted(trace, State.RUNNING)
+    return open_at_once(*_periods(trace, State.RUNNING))
 
 
 def runnable(trace: Trace) -> Series:
     """Return the number of runnable goroutines over time; 0 before the first row."""
-    return _counted(trace, State.RUNNABLE)
+    return open_at_once(*_periods(trace, State.RUNNABLE))
 
 
 def concurrency(trace: Trace, state: State) -> Concurrency:
@@ -208,17 +192,10 @@ def all_processors_busy(trace: Trace) -> TimeSet:
         return TimeSet(nothing, nothing)
     times = distinct(np.concatenate((in_use.time_ns, limits.time_ns)))
     count = np.append(0, in_use.value)[np.searchsorted(in_use.time_ns, times, "right")]
-    limit = limits.value[
-        np.maximum(np.searchsorted(limits.time_ns, times, "right") - 1, 0)
-    ]
-    full = np.append(count >= np.maximum(limit, 1), False)
+    limit = np.maximum(value_at(limits, times), 1)
+    full = np.append(count >= limit, False)
     ends = np.append(times[1:], trace.end_ns)
     return union(times[full[:-1]], ends[full[:-1]])
-
-
-def _counted(trace: Trace, state: State) -> Series:
-    rows = rows_in_state(trace, state)
-    return open_at_once(rows.start_ns, rows.end_ns)
 
 
 # With fewer periods of running time, 3 standard deviations of the sample count are half

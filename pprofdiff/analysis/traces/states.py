@@ -15,6 +15,7 @@ from pprofdiff.analysis.traces.goroutines import (
     goroutine_chunks,
     root_name,
 )
+from pprofdiff.analysis.traces.interval_rows import previous
 from pprofdiff.analysis.traces.profiles import (
     DELAYS,
     KeyedSums,
@@ -184,15 +185,7 @@ def _rows(chunk: GoroutineChunk, state: StateName) -> Column:
     if state != "syscall":
         return np.flatnonzero(chunk.state == _OF[state])
     calls = _calls(chunk)
-    return np.flatnonzero(calls & ~_before(chunk, calls))
-
-
-def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark rows whose predecessor, of the same goroutine, is marked."""
-    before = np.zeros_like(marked)
-    before[1:] = marked[:-1]
-    before[chunk.first] = False
-    return before
+    return np.flatnonzero(calls & ~previous(calls, chunk.offsets, none=False))
 
 
 def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column:
@@ -254,8 +247,10 @@ def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
 def _own(chunk: GoroutineChunk) -> NDArray[np.bool_]:
     """Mark rows whose stack is the goroutine's own, from an event or a status."""
     state = chunk.state
-    stops = (state == S.RUNNABLE) & _before(chunk, state == S.RUNNING)
-    calls = (state == S.SYSCALL) & ~_before(chunk, _calls(chunk))
+    stops = (state == S.RUNNABLE) & previous(
+        state == S.RUNNING, chunk.offsets, none=False
+    )
+    calls = (state == S.SYSCALL) & ~previous(_calls(chunk), chunk.offsets, none=False)
     own: NDArray[np.bool_] = stops | calls | (state == S.WAITING)
     own[chunk.first] = ~chunk.trace.goroutines.born[chunk.goroutines]
     return own

@@ -15,11 +15,11 @@ from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import mostly
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.traces.interval_rows import rows_in_state
 from pprofdiff.analysis.traces.processors import on_cpu
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import State
@@ -167,17 +167,18 @@ def test_idle_workers_cost_nothing():
 
 def sampled(trace, share):
     """Return a trace as if a CPU profiler had found goroutines on a CPU for a share."""
-    rows = rows_in_state(trace, State.RUNNING)
+    rows = trace.intervals
+    ran = np.flatnonzero(rows.state == State.RUNNING)
+    start, end = rows.start_ns[ran], trace.ends_ns(rows)[ran]
+    goroutine = row_of_item(rows.offsets)[ran].astype(np.int32)
     time = np.arange(trace.start_ns, trace.end_ns, 10_000_000, np.int64)
     # At each time, one sample for each goroutine that runs.
-    on = (rows.start_ns[None] <= time[:, None]) & (time[:, None] < rows.end_ns[None])
+    on = (start[None] <= time[:, None]) & (time[:, None] < end[None])
     when, which = np.nonzero(on)
     kept = np.arange(len(when)) % 10 < 10 * share
     when, which = when[kept], which[kept]
     none = np.full(len(when), -1, np.int32)
-    samples = CPUSamples(
-        time[when], rows.goroutine[which].astype(np.int32), none, none, none + 1
-    )
+    samples = CPUSamples(time[when], goroutine[which], none, none, none + 1)
     return replace(trace, samples=samples)
 
 

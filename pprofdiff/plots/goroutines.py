@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,18 +120,18 @@ def _ns(groups: Groups, row: int, state: str) -> int:
 
 
 def _roots(diff: TraceDiff, n: int) -> list[_Root]:
-    roots: list[_Root] = []
+    found: list[tuple[str, Floats]] = []
     for pair in diff.groups:
-        if len(roots) == n:
+        if len(found) == n:
             break
         if not of_tracer(diff, pair):
             times = _times(diff, pair)
             if times.any():
-                roots.append(_Root(pair.name, times))
-    names = distinct_names(root.name for root in roots)
+                found.append((pair.name, times))
+    names = distinct_names(name for name, _ in found)
     return [
-        replace(root, name=shortened(name, 36))
-        for root, name in zip(roots, names, strict=True)
+        _Root(shortened(name, 36), times)
+        for name, (_, times) in zip(names, found, strict=True)
     ]
 
 

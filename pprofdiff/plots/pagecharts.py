@@ -65,7 +65,7 @@ class ChartKind(NamedTuple):
     title: str
     words: Callable[[Any], str]
     draw: Draws
-    has_data: Callable[[Any], bool] = lambda _: True
+    has_data: Callable[[Any], object] = lambda _: True
 
 
 def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
@@ -148,10 +148,6 @@ def _has_waits(diff: TraceDiff) -> bool:
     return any(len(side.latencies_ns) for side in diff.sides)
 
 
-def _has_blocked(diff: TraceDiff) -> bool:
-    return bool(waited(diff))
-
-
 def _has_collections(diff: TraceDiff) -> bool:
     """Return whether GC ever took a P; the last row is the end of the trace."""
     return any((side.utilisation.share[:-1] < 1).any() for side in diff.sides)
@@ -175,7 +171,7 @@ _OF_TRACES = (
         "What goroutines waited for",
         waits_in_words,
         _alone(waits),
-        _has_blocked,
+        waited,
     ),
     ChartKind(
         "latency", "Scheduling latency", latency_in_words, _alone(latency), _has_waits

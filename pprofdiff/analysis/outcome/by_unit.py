@@ -91,14 +91,12 @@ def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
         return side.tasks if kind == "task" else side.regions
 
     sides = [of(side) for side in trace.sides]
-    old, now = (
-        dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
-    )
-    counts = {name: (old[name], now[name]) for name in old if name in now and name}
+    names = [name for name in sides[0].counts if name and name in sides[1].counts]
     clock = clock_sigma(comparison)
     found = []
-    for name, both in counts.items():
+    for name in names:
         quantiles = [side.durations.row(name) for side in sides]
+        both = quantiles[0].count, quantiles[1].count
         base, new = (one.total_ns / max(one.count, 1) / 1e9 for one in quantiles)
         if min(both) < _FEW_TASKS or min(base, new) <= 0:
             continue

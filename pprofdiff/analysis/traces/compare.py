@@ -194,9 +194,9 @@ class TraceDiff:
 
         Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
         """
-        if table not in self._changes:
-            self._changes[table] = self._judged(table) if self.several else {}
-        return self._changes[table]
+        if not self.several:
+            return {}
+        return self.once(f"changes {table}", lambda _: self._judged(table))
 
     @property
     def row_changes(self) -> Iterator[TracedRow]:
@@ -205,10 +205,6 @@ class TraceDiff:
             for key, change in self.changes(table).items():
                 name = key.name if isinstance(key, GroupPair) else str(key)
                 yield TracedRow(table, name, change)
-
-    @cached_property
-    def _changes(self) -> dict[TableName, Mapping[Hashable, Estimate[float]]]:
-        return {}
 
     def _judged(self, table: TableName) -> dict[Hashable, Estimate[float]]:
         of, by = TABLES[table]
@@ -359,10 +355,7 @@ def _keys(
 
 def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
     """Return a caveat if the rate of the most frequent user task differs much."""
-    by_name = [
-        dict(zip(side.tasks.name, side.tasks.count.tolist(), strict=True))
-        for side in (base, new)
-    ]
+    by_name = base.tasks.counts, new.tasks.counts
     counts = {
         name: (by_name[0][name], by_name[1][name])
         for name in {*by_name[0]} & {*by_name[1]}

@@ -105,17 +105,16 @@ def stops_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per kind of STW pause."""
     by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
     kinds = sorted({*by_kind[0], *by_kind[1]})
-    columns: dict[str, object] = {}
-    for name, field in (("count", "count"), ("total", "total_ns")):
-        base, new = (
-            np.array([getattr(s.get(k), field, 0) for k in kinds], np.int64)
-            for s in by_kind
-        )
-        if name == "count":
-            columns |= {"base_count": base, "new_count": new}
-            columns["delta_count"] = new - base
-        else:
-            columns |= _compared(diff, name, base, new)
+    counts, totals = (
+        [
+            np.array([getattr(of.get(k), field, 0) for k in kinds], np.int64)
+            for of in by_kind
+        ]
+        for field in ("count", "total_ns")
+    )
+    columns: dict[str, object] = {"base_count": counts[0], "new_count": counts[1]}
+    columns["delta_count"] = counts[1] - counts[0]
+    columns |= _compared(diff, "total", *totals)
     for side, stops in zip(_SIDES, by_kind, strict=True):
         longest = [_longest(stops[k].duration if k in stops else None) for k in kinds]
         columns[f"{side}_longest_ns"] = pd.array(longest, "Int64")

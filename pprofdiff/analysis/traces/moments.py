@@ -265,19 +265,18 @@ def _moment(event: _Event, low: int, high: int) -> Moment:
     shown = _shown(trace, *ends)
     lanes = [_collector_lane(trace, ends)]
     every = [
-        _lane("processor", f"P{trace.processors[p]}", "", shown.take(own))
-        for p in range(len(trace.processors))
-        for own in [np.flatnonzero(shown.processor == p)]
+        Lane("processor", f"P{number}", "", _painted(shown.take(shown.processor == p)))
+        for p, number in enumerate(trace.processors.tolist())
     ]
     spent = _spent(every, event)
     stopped = int(_times(lanes, event)[Look.STOPPED])
     lanes += sorted(_busiest(every), key=lambda lane: int(lane.label[1:]))
     lanes += [
-        _lane(
+        Lane(
             "goroutine",
             f"G{trace.goroutines.id[g]}",
             _root(trace, g),
-            shown.take(np.flatnonzero(shown.goroutine == g)),
+            _painted(shown.take(shown.goroutine == g)),
         )
         for g in _concerned(trace, event, shown)
     ]
@@ -375,13 +374,7 @@ def _collector_lane(trace: Trace, ends: tuple[int, int]) -> Lane:
         start, end = clipped(ranges.start_ns, end, *ends)
         nobody = np.full(len(start), -1)
         parts.append(_Shown(nobody, nobody, start, end, _all(look, len(start))))
-    return _lane("gc", "GC", "", _Shown.concatenate(parts))
-
-
-def _lane(
-    kind: Literal["gc", "processor", "goroutine"], label: str, name: str, shown: _Shown
-) -> Lane:
-    return Lane(kind, label, name, _painted(shown))
+    return Lane("gc", "GC", "", _painted(_Shown.concatenate(parts)))
 
 
 def _painted(shown: _Shown) -> Slices:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.durations import RANKS, nearest
 from pprofdiff.model.csr import sums
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Column = NDArray[np.int64]
 QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
@@ -38,46 +34,23 @@ class Quantiles:
     max_ns: int | None
 
 
-_FIELDS = tuple(field.name for field in fields(Quantiles))
+NONE = Quantiles(0, 0, None, None, None, None, None)
+"""The summary of no durations."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupQuantiles:
-    """Durations by group, longest total first; columns as in `Quantiles`."""
-
-    name: tuple[str, ...]
-    count: Column
-    total_ns: Column
-    p50_ns: Column
-    p90_ns: Column
-    p99_ns: Column
-    p999_ns: Column
-    max_ns: Column
-
-    def __len__(self) -> int:
-        return len(self.name)
+class GroupQuantiles(dict[str, Quantiles]):
+    """Durations by group, longest total first; every group has some."""
 
     def row(self, name: str) -> Quantiles:
         """Return one group's quantiles, empty ones if there is no such group."""
-        if name not in self.name:
-            return quantiles(np.zeros(0, np.int64))
-        i = self.name.index(name)
-        columns = (getattr(self, field) for field in _FIELDS)
-        return Quantiles(*(int(column[i]) for column in columns))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per group: name, count, and times in nanoseconds."""
-        import pandas as pd
-
-        names = ("name", *_FIELDS)
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return self.get(name, NONE)
 
 
 def quantiles(durations_ns: Column) -> Quantiles:
     """Return the quantiles of durations (int64 nanoseconds), in any order."""
     count = len(durations_ns)
     if not count:
-        return Quantiles(0, 0, None, None, None, None, None)
+        return NONE
     places = [nearest(count, rank) for rank in _RANKS]
     ranked = np.partition(durations_ns, places)[places]
     return Quantiles(count, int(durations_ns.sum()), *ranked.tolist())
@@ -97,11 +70,11 @@ def grouped_quantiles(
     chosen = chosen[np.lexsort((chosen, -total[chosen]))]
     first = (np.cumsum(count) - count)[chosen]
     size = count[chosen]
-    columns = (ranked[first + np.maximum(-(-size * r // 1000) - 1, 0)] for r in _RANKS)
+    ends = (np.maximum(-(-size * r // 1000) - 1, 0) for r in _RANKS)
+    columns = size, total[chosen], *(ranked[first + end] for end in ends)
+    rows = map(Quantiles, *(column.tolist() for column in columns))
     labels = list(place)
-    return GroupQuantiles(
-        tuple(labels[i] for i in chosen.tolist()), size, total[chosen], *columns
-    )
+    return GroupQuantiles(zip([labels[i] for i in chosen.tolist()], rows, strict=True))
 
 
 def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:

@@ -138,17 +138,14 @@ def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, fl
 
 
 def _causes(side: TraceSide) -> dict[str, float]:
-    causes = side.causes
-    names = (f"cause.{name}" for name in causes.name)
-    times = zip(names, causes.total_ns.tolist(), strict=True)
-    return {**dict(times), **_held_up(side)}
+    times = {f"cause.{name}": one.total_ns for name, one in side.causes.items()}
+    return {**times, **_held_up(side)}
 
 
 def _durations(what: str) -> Callable[[TraceSide], dict[str, float]]:
     def of(side: TraceSide) -> dict[str, float]:
         times = getattr(side, what).durations
-        rows = zip(times.name, times.p50_ns.tolist(), strict=True)
-        return {name: ns for name, ns in rows if ns > 0}
+        return {name: one.p50_ns for name, one in times.items() if one.p50_ns}
 
     return of
 

@@ -41,35 +41,28 @@ _SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Durations:
-    """User tasks or regions, one row per name, sorted by name.
+    """User tasks or regions: how many by name, sorted, and how long they last.
 
-    `complete` (int64) is the number that begin and end in the trace. `durations` has
-    quantiles of those, for names that have any.
+    `durations` are of those that begin and end in the trace.
     """
 
-    name: tuple[str, ...]
-    count: Column
-    complete: Column
+    counts: dict[str, int]
     durations: GroupQuantiles
-
-    def __len__(self) -> int:
-        return len(self.name)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per name: count, complete, quantiles (Int64 ns, or missing)."""
         import pandas as pd
 
-        durations = self.durations
-        place = {name: row for row, name in enumerate(durations.name)}
-        rows = np.array([place.get(name, -1) for name in self.name], np.int64)
+        rows = [self.durations.get(name) for name in self.counts]
+        complete = [0 if row is None else row.count for row in rows]
         columns: dict[str, object] = {
-            "name": pd.Series(self.name, dtype="str"),
-            "count": self.count,
-            "complete": self.complete,
+            "name": pd.Series(list(self.counts), dtype="str"),
+            "count": np.array(list(self.counts.values()), np.int64),
+            "complete": np.array(complete, np.int64),
         }
         for field in fields(Quantiles)[1:]:
-            values = np.append(getattr(durations, field.name), 0)[rows]
-            columns[field.name] = pd.arrays.IntegerArray(values, rows < 0)
+            values = [None if row is None else getattr(row, field.name) for row in rows]
+            columns[field.name] = pd.array(values, "Int64")
         return pd.DataFrame(columns)
 
 
@@ -97,12 +90,8 @@ def _durations(parts: Sequence[tuple[Trace, Tasks | Regions]]) -> Durations:
     end_ns = np.concatenate([rows.end_ns for _, rows in parts])
     whole = (start_ns >= 0) & (end_ns >= 0)
     times = grouped_quantiles(group[whole], (end_ns - start_ns)[whole], texts)
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    count = np.bincount(group, minlength=len(texts))
-    complete = np.bincount(group[whole], minlength=len(texts))
-    return Durations(
-        tuple(texts[i] for i in order), count[order], complete[order], times
-    )
+    counts = dict(zip(texts, np.bincount(group).tolist(), strict=True))
+    return Durations(dict(sorted(counts.items())), times)
 
 
 def cpu_profile(trace: Trace) -> Profile | None:

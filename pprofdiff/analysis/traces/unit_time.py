@@ -25,6 +25,7 @@ UnitKind = Literal["task", "region"]
 Column = NDArray[np.int64]
 Index = NDArray[np.integer]
 T = TypeVar("T")
+K = TypeVar("K", bound=tuple[object, ...])
 S = State
 
 _SEVERAL = 2
@@ -38,7 +39,7 @@ def unit_kind(diff: TraceDiff) -> UnitKind | None:
 def _kind(sides: Sequence[TraceSide]) -> UnitKind | None:
     for kind in ("task", "region"):
         parts = (side.tasks if kind == "task" else side.regions for side in sides)
-        if len({name for part in parts for name in part.name if name}) >= _SEVERAL:
+        if len({name for part in parts for name in part.counts if name}) >= _SEVERAL:
             return kind
     return None
 
@@ -166,10 +167,7 @@ class Within(NamedTuple):
 
 def waiting_ns(side: TraceSide, kind: UnitKind) -> Counter[Within]:
     """Return the time (ns) that goroutines wait, or are in calls, over all traces."""
-    total: Counter[Within] = Counter()
-    for part in side.parts:
-        total += _kept(part, kind, "waiting", _waiting)
-    return total
+    return _counted(side, kind, "waiting", _waiting)
 
 
 def _waiting(trace: Trace, rows: Spans) -> Counter[Within]:
@@ -222,12 +220,9 @@ def _counted(
     side: TraceSide,
     kind: UnitKind,
     name: str,
-    count: Callable[[Trace, Spans], Counter[tuple[str, str]]],
-) -> Counter[tuple[str, str]]:
-    total: Counter[tuple[str, str]] = Counter()
-    for part in side.parts:
-        total += _kept(part, kind, name, count)
-    return total
+    count: Callable[[Trace, Spans], Counter[K]],
+) -> Counter[K]:
+    return sum((_kept(part, kind, name, count) for part in side.parts), Counter[K]())
 
 
 def sampled(side: TraceSide, kind: UnitKind) -> Counter[tuple[str, str]]:

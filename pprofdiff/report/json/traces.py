@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
@@ -11,8 +11,6 @@ from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import (
-    GroupQuantiles,
-    Quantiles,
     grouped_quantiles,
 )
 from pprofdiff.analysis.traces.side import TraceSide
@@ -27,9 +25,7 @@ _SUMS = (
 )
 # So many chains of waits are listed.
 _CHAINS = 200
-_QUANTILES = tuple(field.name for field in fields(Quantiles))
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes"}
-_NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
 
 
 def trace_row(diff: TraceDiff) -> Row:
@@ -170,9 +166,8 @@ def _rows(side: TraceSide, groups: Groups) -> list[Row]:
     waits = side.waits
     whole = ~waits.cut
     group = groups.group_of[waits.goroutine[whole]]
-    latency = _by_name(
-        grouped_quantiles(group, waits.duration_ns[whole], tuple(groups.names))
-    )
+    names = tuple(groups.names)
+    latency = grouped_quantiles(group, waits.duration_ns[whole], names)
     columns = {name: getattr(groups, name).tolist() for name in _SUMS}
     block, within = groups.block_ns.tolist(), groups.range_ns.tolist()
     capacity = side.processors.capacity_ns
@@ -189,7 +184,7 @@ def _rows(side: TraceSide, groups: Groups) -> list[Row]:
                 },
                 "blocked": _share(sum(block[i]), sums["total_ns"]),
             },
-            "latency": latency.get(name, _NO_DURATIONS),
+            "latency": asdict(latency.row(name)),
             "system": bool(groups.system[i]),
             "tracing": bool(groups.tracing[i]),
         }
@@ -205,18 +200,10 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _by_name(quantiles: GroupQuantiles) -> dict[str, Row]:
-    columns = [getattr(quantiles, field).tolist() for field in _QUANTILES]
-    return {
-        name: dict(zip(_QUANTILES, row, strict=True))
-        for name, *row in zip(quantiles.name, *columns, strict=True)
-    }
-
-
 def _latency(side: TraceSide) -> Row:
     return {
         **asdict(side.latency),
-        "by_cause": _by_name(side.causes),
+        "by_cause": {name: asdict(one) for name, one in side.causes.items()},
         **side.waits.during_ns,
     }
 
@@ -231,15 +218,9 @@ def _durations(base: Durations, new: Durations) -> list[Row]:
     ]
 
 
-def _counted(durations: Durations) -> dict[str, Row]:
-    times = _by_name(durations.durations)
-    counts = zip(
-        durations.name,
-        durations.count.tolist(),
-        durations.complete.tolist(),
-        strict=True,
-    )
+def _counted(of: Durations) -> dict[str, Row]:
+    rows = {name: of.durations.row(name) for name in of.counts}
     return {
-        name: {**times.get(name, _NO_DURATIONS), "count": count, "complete": complete}
-        for name, count, complete in counts
+        name: {**asdict(row), "count": of.counts[name], "complete": row.count}
+        for name, row in rows.items()
     }

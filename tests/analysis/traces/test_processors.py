@@ -58,7 +58,7 @@ def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
         assert at_once.mean == spent.sum() / side.wall_ns
     assert side.processors.goroutine_ns == held.exec_ns.sum()
     assert side.waits.duration_ns.sum() == held.sched_wait_ns.sum()
-    by_group = side.group_waits.total_ns
+    by_group = [one.total_ns for one in side.group_waits.values()]
     assert sum(by_group) == side.waits.duration_ns[side.waits.known].sum()
     for state, parts in (
         ("running", [held.exec_ns]),

@@ -365,7 +365,7 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
 
 def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
     base, new = (side.causes for side in diff.sides)
-    names = list(dict.fromkeys([*new.name[:4], *base.name[:4]]))
+    names = list(dict.fromkeys([*[*new][:4], *[*base][:4]]))
     worst = arrows([(base.row(name).p99_ns, new.row(name).p99_ns) for name in names])
     for name, p99 in zip(names, worst, strict=True):
         totals = base.row(name).total_ns, new.row(name).total_ns
@@ -445,9 +445,7 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
     """Yield how long user tasks or regions last, the most total time first."""
     base, new = (getattr(side, what) for side in diff.sides)
     # Names without a complete task or region come last.
-    names = dict.fromkeys(
-        [*new.durations.name, *base.durations.name, *new.name, *base.name]
-    )
+    names = dict.fromkeys([*new.durations, *base.durations, *new.counts, *base.counts])
     rows = []
     shown = [*names][:_ROWS]
     of = [[side.durations.row(name) for side in (base, new)] for name in shown]

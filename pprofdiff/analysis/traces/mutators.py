@@ -14,7 +14,6 @@ Here it counts while it runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntFlag
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +28,6 @@ from pprofdiff.model.traces.trace import State, Trace
 
 Column = NDArray[np.int64]
 Shares = NDArray[np.float64]
-
-
-class Taken(IntFlag):
-    """What takes Ps from the program."""
-
-    STW = 1
-    BACKGROUND = 2
-    ASSIST = 4
-    SWEEP = 8
-
-
-ALL = Taken.STW | Taken.BACKGROUND | Taken.ASSIST | Taken.SWEEP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +47,7 @@ class Utilisation(Table):
         return int(self.time_ns[-1] - self.time_ns[0]) if len(self.time_ns) else 0
 
 
-def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
+def utilisation(trace: Trace) -> Utilisation:
     """Return 1 − (Ps working for the GC) / GOMAXPROCS, and 0 in the GC's STW pauses.
 
     It begins where GOMAXPROCS is first known. Idle workers do not count, assists count
@@ -70,22 +57,17 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
     if not len(limits.value) or limits.time_ns[0] >= trace.end_ns:
         return Utilisation(np.zeros(0, np.int64), np.zeros(0))
     low, high = int(limits.time_ns[0]), trace.end_ns
-    start, end = _per_processor(trace, flags, low, high)
+    start, end = _per_processor(trace, low, high)
     used = open_at_once(start, end)
-    stopped = None
-    if flags & Taken.STW:
-        stops = gc_stops(trace)
-        stopped = union(*clipped(stops.start_ns, stops.end_ns, low, high))
-    edges = [np.array([low, high]), used.time_ns, limits.time_ns]
-    if stopped is not None:
-        edges += [stopped.start_ns, stopped.end_ns]
-    times = distinct(np.concatenate(edges))
+    stops = gc_stops(trace)
+    stopped = union(*clipped(stops.start_ns, stops.end_ns, low, high))
+    edges = np.array([low, high]), stopped.start_ns, stopped.end_ns
+    times = distinct(np.concatenate((*edges, used.time_ns, limits.time_ns)))
     times = times[times <= high]
     gc = np.append(0, used.value)[np.searchsorted(used.time_ns, times, "right")]
     limit = np.maximum(value_at(limits, times), 1)
     share = 1 - np.minimum(gc, limit) / limit
-    if stopped is not None:
-        share[stopped.overlap(times, times + 1) > 0] = 0
+    share[stopped.overlap(times, times + 1) > 0] = 0
     share[-1] = 0
     kept = np.ones(len(times), np.bool_)
     kept[1:-1] = share[1:-1] != share[:-2]
@@ -210,33 +192,20 @@ def _gained(series: Utilisation, left: Column, window: int) -> Shares:
     return np.asarray(gained, np.float64)
 
 
-def _per_processor(
-    trace: Trace, flags: Taken, low: int, high: int
-) -> tuple[Column, Column]:
+def _per_processor(trace: Trace, low: int, high: int) -> tuple[Column, Column]:
     """Return periods of GC work (start, end), which do not overlap on one P."""
-    rows, parts = trace.intervals, []
-    if flags & Taken.BACKGROUND:
-        workers = worker_intervals(trace)
-        ours = workers.mode != "idle"
-        processor = rows.processor[workers.row[ours]]
-        parts.append((processor, workers.label_ns[ours], workers.end_ns[ours]))
-    if flags & Taken.ASSIST:
-        assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
-        _, row, start, end = rows_within(
-            trace, assists.goroutine, assists.start_ns, end
-        )
-        state = rows.state[row]
-        some = (state == State.RUNNING) | (state == State.SYSCALL)
-        parts.append((rows.processor[row[some]], start[some], end[some]))
-    if flags & Taken.SWEEP:
-        sweeps, end = ranges_of(trace, RangeKind.SWEEP)
-        parts.append((sweeps.processor, sweeps.start_ns, end))
-    if not parts:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    processor, start, end = (
-        np.concatenate([part[i] for part in parts]) for i in range(3)
-    )
-    start, end = clipped(start, end, low, high)
+    rows, workers = trace.intervals, worker_intervals(trace)
+    ours = workers.mode != "idle"
+    of_worker = rows.processor[workers.row[ours]]
+    assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
+    _, row, start, end = rows_within(trace, assists.goroutine, assists.start_ns, end)
+    state = rows.state[row]
+    some = (state == State.RUNNING) | (state == State.SYSCALL)
+    sweeps, swept = ranges_of(trace, RangeKind.SWEEP)
+    processor = np.concatenate((of_worker, rows.processor[row[some]], sweeps.processor))
+    begins = workers.label_ns[ours], start[some], sweeps.start_ns
+    ends = workers.end_ns[ours], end[some], swept
+    start, end = clipped(np.concatenate(begins), np.concatenate(ends), low, high)
     # Concatenated time axes give the union of each P separately.
     shift = processor.astype(np.int64) * (high - low + 1)
     merged = union(start - low + shift, end - low + shift)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.traces.mutators import (
-    Taken,
     Utilisation,
     mmu,
     mmu_curve,
@@ -36,15 +35,13 @@ from .built import (
 )
 from .real import CAPTURES, SIDES, path_of, slack_ns, trace_of
 
-FLAGS = {flag: flag.name.lower() for flag in Taken}
-SETS = [Taken(n) for n in range(1, 16)]
 # Traces made for what takes a processor away.
 COLLECTING = ("gc-1.22.12", "stops-1.22.12", "stops-1.25.14", "procs-1.26.8")
+# An assist was on before these traces, where Go counts one too many.
+EARLY = ("zstd/base", "rss-search/base")
+COMPARED = [name for name in (*CAPTURES, *COLLECTING) if name not in EARLY]
 
-
-def named(flags):
-    """Return flags as the oracle names them."""
-    return frozenset(FLAGS[flag] for flag in flags)
+ALL = frozenset(("stw", "background", "assist", "sweep"))
 
 
 def mean(series):
@@ -55,35 +52,21 @@ def mean(series):
     return float(np.dot(series.share[:-1], lasts) / series.duration_ns)
 
 
-def early_assists(got):
-    """Return whether an assist was on before the trace, where Go counts one too many."""
-    return any(r["active"] and r["name"] == "GC mark assist" for r in got["ranges"])
-
-
 @pytest.mark.whole
 @pytest.mark.go
-@pytest.mark.parametrize("name", daily([*CAPTURES, *COLLECTING], [*SIDES, *COLLECTING]))
+@pytest.mark.parametrize("name", daily(COMPARED, [*SIDES, *COLLECTING]))
 def test_it_matches_go_with_its_defects_corrected(name):
     trace, go = trace_of(name), oracle.mutators(path_of(name))
-    early = early_assists(oracle.summary(path_of(name)))
-    compared = 0
-    for flags in SETS:
-        row = go[named(flags), True]
-        if Taken.ASSIST in flags and early:
-            continue
-        assert row["panic"] is None
-        if Taken.BACKGROUND not in flags:
-            assert go[named(flags), False]["mean"] == row["mean"]
-        found = utilisation(trace, flags)
-        # Go moves times by some ns where events meet; each change may be that much off.
-        slack = slack_ns(trace) * (len(found.time_ns) + 1)
-        assert abs(mean(found) - row["mean"][0]) * found.duration_ns <= slack
-        for window in row["windows"]:
-            length = min(window["window_ns"], found.duration_ns)
-            inside = min(slack, slack_ns(trace) * (2 + busiest(found, length)))
-            assert abs(mmu(found, length) - window["mmu"]) * length <= inside
-            compared += 1
-    assert compared
+    row = go[ALL, True]
+    assert row["panic"] is None
+    found = utilisation(trace)
+    # Go moves times by some ns where events meet; each change may be that much off.
+    slack = slack_ns(trace) * (len(found.time_ns) + 1)
+    assert abs(mean(found) - row["mean"][0]) * found.duration_ns <= slack
+    for window in row["windows"]:
+        length = min(window["window_ns"], found.duration_ns)
+        inside = min(slack, slack_ns(trace) * (2 + busiest(found, length)))
+        assert abs(mmu(found, length) - window["mmu"]) * length <= inside
 
 
 def busiest(series, window):
@@ -97,44 +80,40 @@ def test_go_itself_keeps_workers_that_have_stopped():
     """The defect of Go 1.26.8; when Go has mended it, this test and our words can go."""
     for name in ("zstd/base", "health-check/base"):
         go = oracle.mutators(path_of(name))
-        flags = named(Taken.BACKGROUND)
+        flags = frozenset({"background"})
         right, wrong = (go[flags, corrected]["mean"][0] for corrected in (True, False))
         assert wrong < right
-        assert mean(utilisation(trace_of(name), Taken.BACKGROUND)) == pytest.approx(
-            right, abs=1e-4
-        )
 
 
 @pytest.mark.go
 def test_go_itself_counts_an_early_assist_for_ever():
-    for name in ("zstd/base", "rss-search/base"):
+    for name in EARLY:
         got = oracle.summary(path_of(name))
-        assert early_assists(got)
-        assisted = got["assist_ns"]["Running"]
-        found = utilisation(trace_of(name), Taken.ASSIST)
-        taken = (1 - mean(found)) * found.duration_ns * 2
+        early = [r["name"] for r in got["ranges"] if r["active"]]
+        assert "GC mark assist" in early
         # Two processors, and one of them at a time: what runs is what is taken.
-        assert taken == pytest.approx(assisted, rel=1e-3)
-        go = oracle.mutators(path_of(name))[named(Taken.ASSIST), False]
-        assert go["mean"][0] < mean(found) - 0.3
+        wall = got["last_ns"] - got["first_ns"]
+        right = 1 - got["assist_ns"]["Running"] / wall / 2
+        go = oracle.mutators(path_of(name))[frozenset({"assist"}), False]
+        assert go["mean"][0] < right - 0.3
 
 
 @pytest.mark.go
 def test_go_itself_shows_the_minimum_for_every_quantile():
-    go = oracle.mutators(path_of("health-check/base"))[named(Taken.ASSIST), True]
-    found = utilisation(trace_of("health-check/base"), Taken.ASSIST)
+    go = oracle.mutators(path_of("health-check/base"))[frozenset({"assist"}), True]
+    found = utilisation(trace_of("health-check/base"))
     for window in go["windows"]:
         assert set(window["quantiles"]) == {window["mmu"]}
-    assert share_below(found, 1_000_000, 0.05) > mmu(found, 1_000_000)
+    assert share_below(found, 10_000_000, 0.05) > mmu(found, 10_000_000)
 
 
 @pytest.mark.slow
-@given(traces(), st.sampled_from(SETS))
+@given(traces())
 @SOME
-def test_it_is_right_at_every_nanosecond(trace, flags):
-    found = utilisation(trace, flags)
+def test_it_is_right_at_every_nanosecond(trace):
+    found = utilisation(trace)
     first = int(trace.gomaxprocs.time_ns[0])
-    taken, stopped = taken_at(trace, flags)
+    taken, stopped = taken_at(trace)
     expected = {}
     for time in range(first, END):
         limit = limit_at(trace, time)
@@ -148,26 +127,22 @@ def test_it_is_right_at_every_nanosecond(trace, flags):
     assert mean(found) == pytest.approx(np.mean(list(expected.values())))
 
 
-def taken_at(trace, flags):
+def taken_at(trace):
     """Return (processor, time) that is the GC's, and the times that the world stood."""
     held = trace.ranges
     stopped = {
         t
         for i, t in within(trace, RangeKind.STOP_THE_WORLD)
-        if "GC" in trace.strings[held.name[i]] and flags & Taken.STW
+        if "GC" in trace.strings[held.name[i]]
     }
-    taken = {
-        (int(held.processor[i]), t)
-        for i, t in within(trace, RangeKind.SWEEP)
-        if flags & Taken.SWEEP
-    }
+    taken = {(int(held.processor[i]), t) for i, t in within(trace, RangeKind.SWEEP)}
     assists = {
         (int(held.goroutine[i]), t) for i, t in within(trace, RangeKind.MARK_ASSIST)
     }
     for g in range(len(trace.goroutines)):
         for start, end, state, row in rows_of(trace, g):
             processor = int(trace.intervals.processor[row])
-            if flags & Taken.ASSIST and state in (State.RUNNING, State.SYSCALL):
+            if state in (State.RUNNING, State.SYSCALL):
                 taken |= {
                     (processor, t) for t in range(start, end) if (g, t) in assists
                 }
@@ -177,12 +152,7 @@ def taken_at(trace, flags):
                 if owner == g and start <= t < end and state == State.RUNNING
             ]
             worker = trace.goroutines.name[g] in (0, WORKERS)
-            if (
-                label
-                and worker
-                and label[0][1] != "GC (idle)"
-                and flags & Taken.BACKGROUND
-            ):
+            if label and worker and label[0][1] != "GC (idle)":
                 taken |= {(processor, t) for t in range(label[0][0], end)}
     return taken, stopped
 

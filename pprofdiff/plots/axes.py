@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -165,22 +165,42 @@ def add_note(
     literal(ax.annotate(words, place, xytext=shift, **{**plain, **style}))
 
 
-def add_leader(
+def add_leaders(
     ax: Axes,
-    words: str,
-    tip: tuple[float, float],
-    place: tuple[float, float],
-    *,
-    text: str,
-    line: Mapping[str, Any],
+    ends: Sequence[tuple[str, float, str]],
+    xs: tuple[float, float],
+    gap: float,
+    theme: Theme,
+    **line: float,
 ) -> None:
-    """Write small words at a place, in colour `text`, with a line to what they name."""
-    arrow = {"arrowstyle": "-", "relpos": (0.0, 0.5), "shrinkB": 0, **line}
-    note = ax.annotate(
-        words, tip, xytext=place, va="center", size="small", color=text,
-        annotation_clip=False, arrowprops=arrow,
-    )  # fmt: skip
-    literal(note)
+    """Name places at ``xs[0]`` by words at ``xs[1]``, each with a line to its place.
+
+    `ends` are (words, y, colour of the line), y ascending; words are `gap` apart.
+    """
+    heights = spread_out([y for _, y, _ in ends], gap)
+    for (words, y, shade), height in zip(ends, heights, strict=True):
+        arrow = {"arrowstyle": "-", "relpos": (0.0, 0.5), "shrinkB": 0, "color": shade}
+        note = ax.annotate(
+            words, (xs[0], y), xytext=(xs[1], height), va="center", size="small",
+            color=colour("text", theme), annotation_clip=False,
+            arrowprops={**arrow, **line},
+        )  # fmt: skip
+        literal(note)
+
+
+def spread_out(places: Sequence[float], gap: float) -> list[float]:
+    """Return ascending places at least `gap` apart, shifted little, none below 0."""
+    moved = list(places)
+    for _ in range(50):
+        for i in range(len(moved) - 1):
+            short = gap - (moved[i + 1] - moved[i])
+            if short > 0:
+                moved[i] -= short / 2
+                moved[i + 1] += short / 2
+    moved[:1] = [max(place, 0.0) for place in moved[:1]]
+    for i in range(len(moved) - 1):
+        moved[i + 1] = max(moved[i + 1], moved[i] + gap)
+    return moved
 
 
 def artist_style(
@@ -241,23 +261,19 @@ def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
 
 
 def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
-    """Make x a log axis of times in ns, with a tick per decade such as ``10 µs``."""
+    """Make x a log axis of times in ns, with a tick per decade such as ``10 µs``.
+
+    There is one every few decades if their labels would touch.
+    """
     ax.set_xscale("log")
     ax.set_xlim(low_ns, high_ns)
-    places = decades(ax, "x", (low_ns, high_ns), round_time)
-    set_ticks(ax, "x", places, [round_time(place) for place in places])
-
-
-def decades(
-    ax: Axes, which: Which, ends: tuple[float, float], word: Callable[[float], str]
-) -> list[float]:
-    """Return the powers of ten on a log axis, or every few if labels would touch."""
-    first, last = int(np.ceil(np.log10(ends[0]))), int(np.floor(np.log10(ends[1])))
+    first, last = int(np.ceil(np.log10(low_ns))), int(np.floor(np.log10(high_ns)))
     for several in range(1, max(last - first, 0) + 2):
         places = [10.0**power for power in range(first, last + 1, several)]
-        if which == "y" or marks_apart(ax, [word(place) for place in places]):
+        words = [round_time(place) for place in places]
+        if marks_apart(ax, words):
             break
-    return places
+    set_ticks(ax, "x", places, words)
 
 
 def round_places(low: float, high: float, steps: int = 5) -> list[float]:

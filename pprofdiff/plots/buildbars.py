@@ -14,7 +14,7 @@ from pprofdiff.analysis.profiles.single import ProfileSums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour, group
 from pprofdiff.plots.axes import (
-    add_leader,
+    add_leaders,
     add_note,
     add_title,
     artist_style,
@@ -150,29 +150,8 @@ def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) ->
         low = high
     gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
     x = len(groups[0].values) - 1 + 0.36
-    for one, middle, place in zip(
-        groups, middles, spread_out(middles, gap), strict=True
-    ):
-        add_leader(
-            ax,
-            one.label,
-            (x, middle),
-            (x + 0.32, place),
-            text=colour("text", theme),
-            line={"color": one.fill, "linewidth": 1.4, "shrinkA": 2},
-        )
-
-
-def spread_out(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending places at least `gap` apart, shifted little, none below 0."""
-    moved = list(places)
-    for _ in range(50):
-        for i in range(len(moved) - 1):
-            short = gap - (moved[i + 1] - moved[i])
-            if short > 0:
-                moved[i] -= short / 2
-                moved[i + 1] += short / 2
-    moved[:1] = [max(place, 0.0) for place in moved[:1]]
-    for i in range(len(moved) - 1):
-        moved[i + 1] = max(moved[i + 1], moved[i] + gap)
-    return moved
+    ends = [
+        (one.label, middle, one.fill)
+        for one, middle in zip(groups, middles, strict=True)
+    ]
+    add_leaders(ax, ends, (x, x + 0.32), gap, theme, linewidth=1.4, shrinkA=2)

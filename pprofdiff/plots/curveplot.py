@@ -15,7 +15,7 @@ from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
-    add_leader,
+    add_leaders,
     add_title,
     artist_style,
     data_of,
@@ -24,7 +24,6 @@ from pprofdiff.plots.axes import (
     shortened,
     themed,
 )
-from pprofdiff.plots.buildbars import spread_out
 from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale
 
@@ -120,16 +119,11 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
     ax.set_xlim(left, left + (right - left) / (1 - part))
     low, top = ax.get_ylim()
     gap = (top - low) * max(text_size("")[1] / high, 0.05)
-    places = spread_out([end for _, end, _ in rows], gap)
-    for (_, end, shade), word, place in zip(rows, words, places, strict=True):
-        add_leader(
-            ax,
-            word,
-            (right, end),
-            (right + (right - left) * 0.03, place),
-            text=colour("text", theme),
-            line={"color": shade, "linewidth": 1.2, "shrinkA": 1},
-        )
+    ends = [
+        (word, end, shade) for word, (_, end, shade) in zip(words, rows, strict=True)
+    ]
+    xs = right, right + (right - left) * 0.03
+    add_leaders(ax, ends, xs, gap, theme, linewidth=1.2, shrinkA=1)
 
 
 def _mark_steps(ax: Axes, names: Sequence[str]) -> None:

@@ -325,7 +325,10 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert said == "The code of 5 functions in the CPU profile changed: m.B, m.C, m.D and 2 more"
+    assert (
+        said
+        == "The code of 5 functions in the CPU profile changed: m.B, m.C, m.D and 2 more"
+    )
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,11 @@ def _parts(
         section for section in of_report if not covered_by_units(report, section)
     ]
     units = list(unit_parts(report, room.units, brief=True))
-    account = [] if of_other_ops(report) else list(account_parts(report, room.account))
+    # Parts of a change that may be chance are chance as well.
+    undecided = report.comparison.measured and report.outcome.verdict == "unknown"
+    account = list[SectionPart]()
+    if not (undecided or of_other_ops(report)):
+        account = list(account_parts(report, room.account))
     explained = why(report, room.causes)
     averages = _averages(report, of_report, explained)
     below, tables = _measured(report, of_report, room, said=bool(averages))

@@ -7,10 +7,22 @@ from math import floor, log10
 
 from msgspec.structs import replace
 
-from pprofdiff.report.rows import Cell, Mark, Row, Tone
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Mark,
+    Row,
+    Table,
+    Tone,
+    name_column,
+    sides,
+)
 from pprofdiff.units import Scale, percent, scale_for, times
 
 Pair = tuple[float | None, float | None]
+
+INDENT = 2
+"""How far rows of a level are indented."""
 
 # A ratio this close to 1 is not marked.
 _ALIKE = 0.05
@@ -96,6 +108,27 @@ def _rewritten(row: Row, scale: Scale) -> Row:
     )
 
 
+def compared_columns(labels: tuple[str, str]) -> tuple[Column, ...]:
+    """Return base, new, delta and ratio columns; color alone shows the direction."""
+    return (
+        *sides(labels),
+        Column("Δ", "delta", signs=False),
+        Column("ratio", "ratio", signs=False),
+    )
+
+
+def table_of(
+    labels: tuple[str, str],
+    key: str,
+    name: str,
+    rows: Sequence[Row],
+    more: tuple[Column, ...] = (),
+) -> Table:
+    """Return a table of `compared` rows, times in one unit, then `more` columns."""
+    columns = (name_column(name), *compared_columns(labels), *more)
+    return Table(key, columns, in_one_unit(rows), indent=INDENT)
+
+
 def time_scale(values_ns: Iterable[float | None]) -> Scale:
     """Return the scale for times side by side: a unit that also suits the smallest.
 
@@ -115,6 +148,14 @@ def figure(
 ) -> Row:
     """Return a row with a key and the cells of `compared`."""
     return Row(key, "figure", compared(name, pair, unit, worse=worse), level)
+
+
+def of_whole(row: Row, raw: Sequence[int], whole: Sequence[int]) -> Row:
+    """Return a row with one more cell: its share of all, on each side."""
+    parts = [
+        ns / all_ns if all_ns else None for ns, all_ns in zip(raw, whole, strict=True)
+    ]
+    return replace(row, cells=(*row.cells, Cell(percents(parts))))
 
 
 def shares(key: str, name: str, base: float | None, new: float | None) -> Row:

@@ -32,15 +32,19 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.folding import first
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.traces.cells import (
+    INDENT,
     arrow,
     arrows,
     compared,
+    compared_columns,
     figure,
     in_one_unit,
+    of_whole,
     percents,
     ratio_or_word,
     shares,
     span,
+    table_of,
     time_scale,
 )
 from pprofdiff.report.sections.traces.waits import kind_rows, wait_rows
@@ -48,7 +52,6 @@ from pprofdiff.units import Scale, scale_for, times
 
 _ROWS = 8
 _FEWEST_WAITS = 100
-_INDENT = 2
 _COUNT = Scale(1.0, "", 0)
 
 
@@ -117,25 +120,22 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     """Yield the tables; keys of rows are states, reasons, metrics and functions."""
-    states = _table(
-        diff,
-        "states",
-        f"goroutine time {per(diff)}",
-        tuple(_state_rows(diff)),
-        (Column("of lifetime", "share"),),
-    )
+    labels, life = _labels(diff), (Column("of lifetime", "share"),)
+    name = f"goroutine time {per(diff)}"
+    states = table_of(labels, "states", name, [*_state_rows(diff)], life)
     yield _over_runs(diff, states)
-    if rows := in_one_unit(tuple(kind_rows(diff))):
+    if rows := [*kind_rows(diff)]:
         more = (Column("of time", "share"),)
-        kinds = _table(diff, "kinds", f"time {per(diff)}", rows, more)
+        kinds = table_of(labels, "kinds", f"time {per(diff)}", rows, more)
         yield replace(kinds, title="Goroutines that do the work")
-    if rows := in_one_unit(tuple(wait_rows(diff))):
-        yield _table(diff, "waits", f"what goroutines waited for {per(diff)}", rows)
+    if rows := [*wait_rows(diff)]:
+        name = f"what goroutines waited for {per(diff)}"
+        yield table_of(labels, "waits", name, rows)
     yield from _runs_table(diff)
     yield from _latency_tables(diff)
     yield from _collector_parts(diff)
-    ran = tuple(_processor_rows(diff))
-    yield _over_runs(diff, _table(diff, "processors", "processors", ran))
+    ran = table_of(labels, "processors", "processors", [*_processor_rows(diff)])
+    yield _over_runs(diff, ran)
     yield from _durations(diff, "tasks")
     yield from _durations(diff, "regions")
     yield from _goroutines(diff)
@@ -180,8 +180,8 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     yield _states_at_once(diff, states, most)
     keys = "wait.p50", "wait.p99", "gc.share", "utilisation"
-    rows = (_row(diff, BY_KEY[key], whole=True) for key in keys)
-    yield _table(diff, "figures", "figures", tuple(filter(None, rows)))
+    rows = [*filter(None, (_row(diff, BY_KEY[key], whole=True) for key in keys))]
+    yield table_of(_labels(diff), "figures", "figures", rows)
 
 
 def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
@@ -252,7 +252,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
         tuple(rows),
         title=f"Goroutine time {per(diff)}, in {scale.unit}",
         one_unit=True,
-        indent=_INDENT,
+        indent=INDENT,
     )
 
 
@@ -264,27 +264,6 @@ def _labels(diff: TraceDiff) -> tuple[str, str]:
     return diff.base.label, diff.new.label
 
 
-def _compared_columns(diff: TraceDiff) -> tuple[Column, ...]:
-    """Return base, new, delta and ratio columns; color alone shows the direction."""
-    return (
-        *sides(_labels(diff)),
-        Column("Δ", "delta", signs=False),
-        Column("ratio", "ratio", signs=False),
-    )
-
-
-def _table(
-    diff: TraceDiff,
-    key: str,
-    name: str,
-    rows: tuple[Row, ...],
-    more: tuple[Column, ...] = (),
-) -> Table:
-    """Return a table of `compared` rows, times in one unit, then `more` columns."""
-    columns = (name_column(name), *_compared_columns(diff), *more)
-    return Table(key, columns, in_one_unit(rows), indent=_INDENT)
-
-
 def _state_rows(diff: TraceDiff) -> Iterator[Row]:
     states = [row for row in diff.states if row.base_ns or row.new_ns]
     lives = _sums(states)
@@ -293,12 +272,10 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
         key: str, name: str, rows: Sequence[StateTime], *, worse: bool = False
     ) -> Row:
         raw = _sums(rows)
-        of_life = [
-            ns / life if life else None for ns, life in zip(raw, lives, strict=True)
-        ]
-        cells = compared(name, diff.normalization.scaled(*raw), "ns", worse=worse)
-        level = int(key not in BY_KEY)
-        return Row(key, "figure", (*cells, Cell(percents(of_life))), level)
+        pair, level = diff.normalization.scaled(*raw), int(key not in BY_KEY)
+        return of_whole(
+            figure(key, name, pair, "ns", worse=worse, level=level), raw, lives
+        )
 
     blocked = [row for row in states if row.state == "blocked"]
     for one in figures_of("states"):
@@ -332,7 +309,7 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
             replace(row, cells=(*row.cells, Cell(bounds.get(row.key, ""))))
             for row in rows
         ]
-    waits = _table(diff, "latency", "scheduling latency", tuple(rows), more)
+    waits = table_of(_labels(diff), "latency", "scheduling latency", rows, more)
     yield replace(waits, title="Scheduling latency: from runnable to running")
     columns = (
         name_column(f"time runnable {per(diff)}"),
@@ -341,7 +318,7 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         Column("p99", "pair"),
     )
     causes = in_one_unit([*_cause_rows(diff)])
-    yield _over_runs(diff, Table("causes", columns, causes, indent=_INDENT))
+    yield _over_runs(diff, Table("causes", columns, causes, indent=INDENT))
 
 
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
@@ -359,7 +336,7 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
         return
     base, new = map(len, diff.runs)
     interval = (Column("95% CI", "interval"),)
-    table = _table(diff, "runs", "mean over runs", tuple(rows), interval)
+    table = table_of(_labels(diff), "runs", "mean over runs", rows, interval)
     yield replace(table, title=f"All traces, {base} and {new} runs")
 
 
@@ -378,8 +355,8 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
 
 def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     if any(_collected(side.collections) for side in diff.sides):
-        rows = tuple(_collector_rows(diff))
-        table = _table(diff, "gc", f"times {per(diff)}", rows)
+        rows = [*_collector_rows(diff)]
+        table = table_of(_labels(diff), "gc", f"times {per(diff)}", rows)
         yield replace(_over_runs(diff, table), title="Garbage collection")
     else:
         yield Sentence("No garbage collection ran in either trace.", key="gc")
@@ -392,7 +369,7 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
             Column("longest", "pair"),
             Column("longest to stop", "pair"),
         )
-        yield _over_runs(diff, Table("stops", columns, stops, indent=_INDENT))
+        yield _over_runs(diff, Table("stops", columns, stops, indent=INDENT))
 
 
 def _collected(gc: Collections) -> bool:
@@ -464,7 +441,8 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
         rows.append(Row(name, "figure", cells))
     if rows:
         more = Column("p99", "pair"), Column("complete", "pair")
-        table = _table(diff, what, f"user {what}, p50 of one", tuple(rows), more)
+        name = f"user {what}, p50 of one"
+        table = table_of(_labels(diff), what, name, rows, more)
         yield _over_runs(diff, table)
 
 
@@ -474,7 +452,7 @@ def _once(words: Sequence[str]) -> str:
 
 def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     pairs = [pair for pair in diff.groups if not of_tracer(diff, pair)]
-    *both, delta, ratio = _compared_columns(diff)
+    *both, delta, ratio = compared_columns(_labels(diff))
     name = name_column("root function")
     counts = (ratio, Column("count", "pair"))
     waits = (Column("of lifetime", "share"), Column("p99", "pair"))

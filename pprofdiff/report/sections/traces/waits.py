@@ -29,16 +29,12 @@ from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
-    Cell,
     Column,
     Part,
     Row,
     Sentence,
-    Table,
-    name_column,
-    sides,
 )
-from pprofdiff.report.sections.traces.cells import figure, in_one_unit, percents
+from pprofdiff.report.sections.traces.cells import figure, of_whole, table_of
 
 _ENDS, _WAITS = 8, 2
 # A place is listed below an end from this part of it on; an end, of all waits.
@@ -82,11 +78,7 @@ def kind_rows(diff: TraceDiff) -> Iterator[Row]:
         worse = key.partition(".")[2] in _WORSE and not diff.several
         pair = diff.normalization.scaled(*raw)
         row = figure(key, name, pair, "ns", worse=worse, level=level)
-        of_time = [
-            ns / all_ns if all_ns else None
-            for ns, all_ns in zip(raw, whole, strict=True)
-        ]
-        return replace(row, cells=(*row.cells, Cell(percents(of_time))))
+        return of_whole(row, raw, whole)
 
     yield row_of("kind.running-itself", "running", ran)
     for kind, name in _KINDS.items():
@@ -143,27 +135,13 @@ def waits_view(report: ReportModel) -> Iterator[Part]:
     total = _sum(diff, "total", "off the CPU", rows)
     shown.insert(0, replace(total, role="total"))
     per = "per op" if diff.rates else "per second"
-    columns = (
-        *sides(report.labels),
-        Column("Δ", "delta", signs=False),
-        Column("ratio", "ratio", signs=False),
-    )
-    kinds = in_one_unit([*kind_rows(diff)])
-    if kinds:
-        yield Table(
-            "kinds",
-            (name_column(""), *columns, Column("of time", "share")),
-            kinds,
-            title=f"Time of the goroutines that do the work, {per}",
-            indent=2,
-        )
-    yield Table(
-        "off-cpu",
-        (name_column("held up by, and who waits where"), *columns),
-        in_one_unit(shown),
-        title=f"Off the CPU, {per}",
-        indent=2,
-    )
+    if kinds := [*kind_rows(diff)]:
+        more = (Column("of time", "share"),)
+        table = table_of(report.labels, "kinds", "", kinds, more)
+        yield replace(table, title=f"Time of the goroutines that do the work, {per}")
+    name = "held up by, and who waits where"
+    table = table_of(report.labels, "off-cpu", name, shown)
+    yield replace(table, title=f"Off the CPU, {per}")
     yield Sentence(
         "Each wait is followed through the goroutines that ended it to what they did.",
         role="legend",

@@ -178,15 +178,8 @@ class Waits:
         known: NDArray[np.bool_] = whole | (at_end & (self.duration_ns > longest[root]))
         return known
 
-    @property
-    def latencies_ns(self) -> Column:
-        """Return the durations of the waits that are `known`."""
-        return self.duration_ns[self.known]
-
-    def quantiles(self, goroutines: NDArray[np.bool_] | None = None) -> Quantiles:
-        """Return the latency quantiles of all goroutines, or of those marked."""
-        if goroutines is None:
-            return quantiles_of(self.latencies_ns)
+    def quantiles(self, goroutines: NDArray[np.bool_]) -> Quantiles:
+        """Return the latency quantiles of the marked goroutines."""
         return quantiles_of(self.duration_ns[goroutines[self.goroutine] & self.known])
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:

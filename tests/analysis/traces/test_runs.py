@@ -87,14 +87,6 @@ def test_of_several_traces_of_one_run_the_longest_counts():
     assert "trace-several" in {caveat.id for caveat in diff.caveats()}
 
 
-def test_one_trace_a_side_is_reported_as_before():
-    diff, _ = compared(of_stories(0, STORIES[:1]), of_stories(1, STORIES[:1]))
-    assert diff.run_ratios == {}
-    assert not diff.varies("wait.p99")
-    assert "runs" not in trace_row(diff)
-    assert "runs" not in {part.key for part in trace_parts(diff)}
-
-
 def test_a_figure_that_a_trace_lacks_is_left_out():
     """One of the traces has no wait, nor a collection; it is not taken for 0."""
     trace, none = traces("syncpool")[0], empty()

@@ -236,7 +236,10 @@ def test_one_trace_a_side_has_no_rows_over_runs():
     assert diff.base.parts == (diff.base,)
     assert diff.base.longest is diff.base
     assert list(diff.row_changes) == []
-    assert "rows" not in trace_row(diff)
+    assert diff.run_ratios == {}
+    assert not diff.varies("wait.p99")
+    assert not {"rows", "runs"} & {*trace_row(diff)}
+    assert "runs" not in {part.key for part in trace_parts(diff)}
     assert not any(row.varies for row in movers(diff, "blocked"))
     headings = [
         column.text

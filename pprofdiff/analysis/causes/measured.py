@@ -489,7 +489,8 @@ def _of_site(
             whose = "Their CPU" if site.helpers else "Its CPU"
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             text = f"{text} {whose}: {size}.".strip()
-        if mark == "noise":
+        if mark in (None, "noise"):
+            # Too few samples show what counted objects cost.
             claim = explains = mark = None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part

@@ -179,7 +179,7 @@ def test_what_adds_up_is_a_mean_and_says_so_where_medians_differ():
     whole = account(compared_sides(*sides))
     assert [float(side) for side in whole.total] == pytest.approx([1.5e6, 2e6])
     assert whole.medians == pytest.approx((1e6, 2e6))
-    assert [*outside_notes(whole)][-1].endswith("the medians are 1.00 → 2.00 ms/op.")
+    assert [*outside_notes(whole)][-1].endswith("the outcome: 1.00 → 2.00 ms/op.")
     side = (*cpu({ON_PATH: 600}), *bench({"Work": (1_000_000, 1_010_000)}))
     assert account(compared_sides(side, side)).medians is None
 

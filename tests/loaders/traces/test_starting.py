@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.loaders.traces import decode, read
 from pprofdiff.model.traces.trace import State
+from tests.analysis.traces.real import times_of
 
 PAIRS = Path(__file__).parents[2] / "field" / "pairs"
 TRACE = PAIRS / "sync-added-tidwall-wal" / "new" / "trace.out"
@@ -27,16 +27,16 @@ def test_goroutines_that_the_tracer_stopped_do_not_wait_for_a_processor():
     old = ~found.goroutines.born & (np.diff(found.intervals.offsets) > 0)
     first = found.intervals.offsets[:-1][old]
     assert (found.intervals.start_ns[first] == pause_of(whole)).all()
-    assert (stats(found).unknown_ns[old] == began).all()
+    assert (times_of(found).unknown_ns[old] == began).all()
     stopped = whole.intervals.state[first] == State.RUNNABLE
     assert stopped.any()
-    less = (stats(whole).sched_wait_ns - stats(found).sched_wait_ns)[old]
+    less = (times_of(whole).sched_wait_ns - times_of(found).sched_wait_ns)[old]
     assert (less == np.where(stopped, began, 0)).all()
 
 
 def test_lives_stay_as_long():
     data = TRACE.read_bytes()
-    assert (stats(read(data)).total_ns == stats(decode(data)).total_ns).all()
+    assert (times_of(read(data)).total_ns == times_of(decode(data)).total_ns).all()
 
 
 @pytest.mark.parametrize("side", ["base", "new"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+Width = Literal["larger", "new", "base"]
 Subject = ProfileDiff | TraceDiff | Plottable[ProfileDiff] | Plottable[TraceDiff]
 
 BUDGET = 4_000
@@ -130,26 +131,32 @@ class _Stacks:
     caused: Sequence[int] = ()
 
 
-def flamegraph(
+def flamegraph(  # noqa: PLR0913 - the options of a plot
     diff: Subject,
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
+    width: Width = "larger",
+    budget: int = BUDGET,
     rows: int = _DEEPEST,
+    only_significant: bool = False,
     causes: Sequence[Finding] = (),
     **kwargs: Any,  # noqa: ANN401 - whatever PolyCollection takes
 ) -> Axes:
     """Draw the stacks of both sides as one flame graph, of traces the chains of waits.
 
-    A frame's width (including callees) shows the larger of both sides, so that frames
-    that are gone keep their place. The `BUDGET` heaviest functions of the call tree are
-    drawn, in up to `rows` rows. x is the scaled value, in the unit given in the title;
-    y counts rows from the top. Frames of `causes` have a bar. `kwargs` go to the
-    `PolyCollection`.
+    A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
+    both, in which frames that are gone keep their place. The `budget` heaviest
+    functions of the call tree are drawn, in up to `rows` rows. x is the scaled value,
+    in the unit given in the title; y counts rows from the top. With
+    `only_significant`, changes within noise are grey. Frames of `causes` have a bar.
+    `kwargs` go to the `PolyCollection`.
     """
-    stacks = _stacks(data_of(diff), causes)
+    stacks = _stacks(data_of(diff), budget, causes)
     ax = themed(ax, theme, "")
-    frames = _frames(stacks, rows)
+    frames = _frames(stacks, width, rows)
+    if only_significant:
+        frames.shade[np.abs(frames.shade) <= FAINT] = 0
     fills = _fills(frames, theme)
     _add_frames(ax, frames, fills, theme, kwargs)
     _add_names(ax, frames, fills, stacks.scale, theme)
@@ -159,7 +166,7 @@ def flamegraph(
     ax.set_yticks([])
     ax.spines["bottom"].set_visible(False)
     handles = _legend_handles(theme)
-    if stacks.needs is None:
+    if stacks.needs is None or only_significant:
         del handles["within noise"]
     if not frames.caused.any():
         del handles["of a cause"]
@@ -168,17 +175,18 @@ def flamegraph(
     return ax
 
 
-def flame_rows(diff: ProfileDiff | TraceDiff, rows: int) -> int:
+def flame_rows(diff: Subject, rows: int) -> int:
     """Return how many rows `flamegraph` draws for a diff, at most `rows`."""
-    return _frames(_stacks(diff), rows).rows
+    return _frames(_stacks(data_of(diff), BUDGET), "larger", rows).rows
 
 
-def flamegraph_in_words(diff: ProfileDiff | TraceDiff) -> str:
+def flamegraph_in_words(diff: Subject) -> str:
     """Return totals and the three largest significant changes; of traces, waits."""
-    if isinstance(diff, TraceDiff):
-        return f"Chains of waits. {waits_in_words(diff)}"
-    scale = scale_of(diff)
-    table = diff.table("functions")
+    drawn = data_of(diff)
+    if isinstance(drawn, TraceDiff):
+        return f"Chains of waits. {waits_in_words(drawn)}"
+    scale = scale_of(drawn)
+    table = drawn.table("functions")
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
     moved = [
@@ -192,15 +200,17 @@ def flamegraph_in_words(diff: ProfileDiff | TraceDiff) -> str:
         for i, name in zip(moved, names, strict=True)
     ]
     rest = "; ".join(changes) or "nothing changed beyond noise"
-    return f"Flame graph of {diff.name}. {totals_in_words(diff)}; cum: {rest}."
+    return f"Flame graph of {drawn.name}. {totals_in_words(drawn)}; cum: {rest}."
 
 
-def _stacks(diff: ProfileDiff | TraceDiff, causes: Sequence[Finding] = ()) -> _Stacks:
+def _stacks(
+    diff: ProfileDiff | TraceDiff, budget: int, causes: Sequence[Finding] = ()
+) -> _Stacks:
     from pprofdiff.plots.flamenames import spellings
 
     sides = " → ".join(shortened(side.label, 20) for side in (diff.base, diff.new))
     if isinstance(diff, TraceDiff):
-        chains = chain_tree(diff, BUDGET)
+        chains = chain_tree(diff, budget)
         scaled = diff.normalization.scaled(*chains.totals)
         return _Stacks(
             chains.tree,
@@ -211,7 +221,7 @@ def _stacks(diff: ProfileDiff | TraceDiff, causes: Sequence[Finding] = ()) -> _S
             scale_for(scaled, "ns"),
             f"Who waited for whom, {sides}, {per(diff)}",
         )
-    tree, ends = call_tree(diff, BUDGET)
+    tree, ends = call_tree(diff, budget)
     of_causes = functions_of(diff, tree, ends, causes)
     return _Stacks(
         tree,
@@ -225,12 +235,17 @@ def _stacks(diff: ProfileDiff | TraceDiff, causes: Sequence[Finding] = ()) -> _S
     )
 
 
-def _frames(stacks: _Stacks, rows: int) -> _Frames:
+def _frames(stacks: _Stacks, width: Width, rows: int) -> _Frames:
     """Return the frames of the topmost rows that are wide enough to be seen."""
     tree, needs = stacks.tree, stacks.needs
     base, new = stacks.normalization.scaled(*merged(inclusive(tree)))
+    sizes = {
+        "larger": np.maximum(np.abs(base), np.abs(new)),
+        "base": np.abs(base),
+        "new": np.abs(new),
+    }[width]
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
-    left, wide = _layout(depth, np.maximum(np.abs(base), np.abs(new)))
+    left, wide = _layout(depth, sizes)
     delta = new - base
     sure = np.abs(delta) >= (0 if needs is None else needs)
     scale = stacks.scale

@@ -17,9 +17,11 @@ from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
-from pprofdiff.plots.flames import BUDGET, flame_rows, flamegraph_in_words
+from pprofdiff.plots.flames import flame_rows, flamegraph_in_words
 from tests.examples import daily
 from tests.plots.captured import HOSTILE, STORIES, profile_diff
+
+BUDGET = 900
 
 
 def boxes(ax):
@@ -33,8 +35,9 @@ def boxes(ax):
 @pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_frames_lie_within_what_calls_them_and_next_to_each_other(story):
-    ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots())
+@pytest.mark.parametrize("width", ["larger", "base", "new"])
+def test_frames_lie_within_what_calls_them_and_next_to_each_other(story, width):
+    ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots(), width=width)
     row, left, right, _ = boxes(ax)
     assert (right >= left).all()
     slack = 1e-9 * right[0]
@@ -55,7 +58,7 @@ def test_frames_lie_within_what_calls_them_and_next_to_each_other(story):
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
 def test_widths_are_the_larger_of_both_sides(story, kind):
     diff = profile_diff(story, kind)
-    ax = plots.flamegraph(diff, Figure().subplots())
+    ax = plots.flamegraph(diff, Figure().subplots(), budget=BUDGET)
     by = diff.normalization
     whole = max(diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor)
     _, left, right, _ = boxes(ax)
@@ -75,7 +78,9 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
 @pytest.mark.parametrize("theme", palette.THEMES)
 def test_shades_say_the_change_beyond_noise(story, kind, theme):
     diff = profile_diff(story, kind)
-    ax = plots.flamegraph(diff, Figure().subplots(), theme=theme, rows=999)
+    ax = plots.flamegraph(
+        diff, Figure().subplots(), budget=BUDGET, theme=theme, rows=999
+    )
     tree = call_tree(diff, BUDGET)[0]
     base, new = (side[1:] for side in merged(inclusive(tree)))
     by = diff.normalization
@@ -98,6 +103,15 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
     assert not (fills & maybe_less) or (~beyond & (delta < 0)).any()
     grey = {palette.colour("neutral", theme)}
     assert fills <= more | less | maybe_more | maybe_less | grey
+    ax = plots.flamegraph(
+        diff,
+        Figure().subplots(),
+        budget=BUDGET,
+        theme=theme,
+        rows=999,
+        only_significant=True,
+    )
+    assert set(boxes(ax)[3][1:]) <= more | less | grey
 
 
 def test_two_equal_sides_are_grey_and_have_no_marks():

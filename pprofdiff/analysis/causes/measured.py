@@ -69,7 +69,15 @@ from pprofdiff.analysis.causes.wording import (
 )
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.scaling import Normalization
-from pprofdiff.analysis.policy import COVERS, MAJOR, MINOR, MOST, MUCH, SIMILAR
+from pprofdiff.analysis.policy import (
+    COVERS,
+    FEW_SAMPLES,
+    MAJOR,
+    MINOR,
+    MOST,
+    MUCH,
+    SIMILAR,
+)
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 # Of a function that allocated, and perhaps is not called any more.
@@ -461,7 +469,7 @@ def _of_site(
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
-    verb = _verb(counted, fewer=fewer)
+    verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
     text = _of_total(view, site, counted, alone=len(sites) == 1)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
@@ -520,6 +528,20 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _left(cpu: CPUComparison | None, site: Site) -> str:
+    """Return a verb for a site of base with a few samples there and none in new, or "".
+
+    It may not be called any more.
+    """
+    if cpu is None or site.space[1]:
+        return ""
+    sides = map(cpu.cum_at, cpu.rows_of([site.name]).tolist())
+    left = any(
+        not new and base >= FEW_SAMPLES * cpu.model.worth[0] for base, new in sides
+    )
+    return f"has samples in {cpu.diff.base.label} only:" if left else ""
 
 
 def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> bool:

@@ -135,7 +135,8 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         removed = _others([n for n in gone if n.function == lines.function], lines)
         yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
         with_new = ""
-    yield from _related(source.related)
+    left = finding.site is not None and not finding.site.new
+    yield from _related(source.related, gone=left)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
@@ -164,14 +165,20 @@ def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> boo
     return abs(called) > (1 + MUCH) * abs(fact.new - fact.base)
 
 
-def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
-    """Yield changes in functions that call unchanged ones or are called by them."""
+def _related(
+    related: Sequence[RelatedLines], *, gone: bool = False
+) -> Iterator[SourceNote]:
+    """Yield changes in functions that call unchanged ones or are called by them.
+
+    If these are `gone`, they may not be called any more.
+    """
+    calls = "called" if gone else "calls"
     found: dict[tuple[str, bool], list[RelatedLines]] = {}
     for one in related:
         named = short(one.function)
         by = f" through {short(one.through)}" if one.through else ""
         by = " indirectly" if one.far else by
-        how = f"which calls {named}{by}" if one.calls else f"which {named} calls{by}"
+        how = f"which {calls} {named}{by}" if one.calls else f"which {named} calls{by}"
         found.setdefault((how, one.before), []).append(one)
     for (how, before), several in found.items():
         for lines, more in _by_function([one.lines for one in several]):

@@ -702,6 +702,20 @@ def test_what_others_allocate_in_place_of_a_site_is_said():
     assert "Other functions allocate 160 B/op more." in cause.text
 
 
+@pytest.mark.parametrize(
+    ("samples", "said"), [(3, "has samples in base only"), (0, "allocates nothing now")]
+)
+def test_what_may_not_be_called_any_more_is_not_said_to_allocate_nothing(samples, said):
+    base = Unit(
+        REST | {path("F"): samples},
+        {path("F"): (1, 480), path("G"): (1, 480)},
+        noise=1.0,
+    )
+    new = Unit(REST, {path("G"): (1, 480)}, noise=1.0)
+    titles = [one.title for one in causes(base, new)[1].causes]
+    assert f"p.F {said}: 480 → 0 B/op, 1 → 0 allocs/op" in titles
+
+
 def test_a_shift_within_tiny_blocks_is_no_change_of_a_site():
     """Whoever opens a block has all of it; profiles lack an object on each side."""
     base = {path("F"): (3, 54), path("G"): (2, 48)}

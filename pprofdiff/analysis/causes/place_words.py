@@ -258,7 +258,8 @@ def called(name: str) -> str:
 def callees(cpu: CPUComparison, place: Place) -> str:
     """Return the callees that only one side has, as a sentence without its period.
 
-    Without any, those that have good parts of the change.
+    Without any, those that have good parts of the change. "" if they call functions
+    that are no part of the place, as sort.Slice calls what compares.
     """
     chosen = [*place.gone, *place.added, *place.parts]
     if place.delta(cpu) > 0:
@@ -272,6 +273,10 @@ def callees(cpu: CPUComparison, place: Place) -> str:
     )
     own = cpu.only(place.row)
     base, new = (below(cpu, own, place.claim, side) for side in (0, 1))
+    every = cpu.under(own)
+    for side, inside in enumerate((base, new)):
+        if (below(cpu, own, every, side) > (1 + MUCH) * inside)[chosen].any():
+            return ""
     amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
     said = list(map(" ".join, zip(names.values(), amounts, strict=True)))
     rest = place.claim.without(cpu.under(cpu.only(*chosen)))

@@ -762,6 +762,17 @@ def test_a_new_callee_is_set_against_what_its_caller_called_before(inner):
     assert "p.Make" in cause.title + cause.text
 
 
+def test_of_a_library_function_that_calls_back_no_part_is_named():
+    """What compares is a function of its own: pprof shows sort.Slice with it."""
+    back = {path("F.func1", "sort.Slice", "F"): 200}
+    base = REST | {path("F"): 400, path("sort.Slice", "F"): 300}
+    new = REST | {path("F"): 200, path("slices.Sort", "F"): 100}
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert "In it: sort.Slice" in cause.text
+    found = causes(Unit(base | back), Unit(new | back))[1].causes
+    assert not any("In it: sort.Slice" in one.text for one in found)
+
+
 def test_callees_with_good_parts_of_a_change_are_named():
     """None has most of it, so their caller is the cause."""
     base = REST | {path("F"): 100} | {path(one, "F"): 400 for one in "AB"}

@@ -201,8 +201,8 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
     """Return whether a share may have changed because another function's did.
 
     A function that changed as much the other way makes room for it, or takes it; none
-    falls to nothing, or rises from it, by that. So does one with all that it calls,
-    unless the place runs other code.
+    falls to nothing, or rises from it, by that. Of a share that falls, so does one with
+    all that it calls, unless the place runs other code.
     """
     delta, totals = place.delta(cpu), cpu.diff.totals
     shares = [place.base / totals[0], place.new / totals[1]]
@@ -210,7 +210,7 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
         return False
     by, way = cpu.diff.normalization, -np.sign(delta)
     others = [by.delta(*merged(cpu.diff.ledger.every("owner").runs))]
-    if not (place.gone or place.added):
+    if delta < 0 and not (place.gone or place.added):
         apart = cpu.diff.paired_functions.own.copy()
         for side in (0, 1):
             apart &= cpu.cum_of(side, place.claim) == 0

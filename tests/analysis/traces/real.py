@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from pprofdiff.analysis.traces.goroutines import times_in_parts
+from pprofdiff.analysis.traces.goroutines import Times, times_in_parts
 from pprofdiff.loaders.traces import decode
 from tests.traces import make
 
@@ -39,9 +40,14 @@ def trace_of(name):
 
 
 def times_of(trace):
-    """Return the times of all goroutines, which are one part."""
-    ((_, times),) = times_in_parts(trace)
-    return times
+    """Return the times of all goroutines, of all parts of a trace."""
+    parts = [times for _, times in times_in_parts(trace)]
+    columns = {}
+    for field in fields(Times):
+        values = [getattr(part, field.name) for part in parts]
+        named = field.name in ("reasons", "range_names")
+        columns[field.name] = values[0] if named else np.concatenate(values)
+    return Times(**columns)
 
 
 @cache

@@ -30,7 +30,15 @@ from pprofdiff.analysis.causes.places import (
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.ledger.views import merged
-from pprofdiff.analysis.policy import CLEARLY, COVERS, LITTLE, MAJOR, MOST, MUCH
+from pprofdiff.analysis.policy import (
+    CLEARLY,
+    COVERS,
+    LITTLE,
+    MAJOR,
+    MOST,
+    MUCH,
+    NEARLY_ALL,
+)
 
 # A share matters if it changed by this factor: that all other code fell to less than a
 # third is unlikely.
@@ -201,22 +209,24 @@ def _may_be_displaced(cpu: CPUComparison, place: Place) -> bool:
     """Return whether a share may have changed because another function's did.
 
     A function that changed as much the other way makes room for it, or takes it; none
-    falls to nothing, or rises from it, by that. Of a share that falls, so does one with
-    all that it calls, unless the place runs other code.
+    falls to nothing, or rises from it, by that. So does one that changed nearly as much
+    with all that it calls, unless the place runs other code.
     """
     delta, totals = place.delta(cpu), cpu.diff.totals
     shares = [place.base / totals[0], place.new / totals[1]]
     if min(shares) < LITTLE * max(shares):
         return False
     by, way = cpu.diff.normalization, -np.sign(delta)
-    others = [by.delta(*merged(cpu.diff.ledger.every("owner").runs))]
-    if delta < 0 and not (place.gone or place.added):
-        apart = cpu.diff.paired_functions.own.copy()
-        for side in (0, 1):
-            apart &= cpu.cum_of(side, place.claim) == 0
-        others.append(by.delta(*cpu.cum)[apart])
-    most = max(float((one * way).max(initial=0.0)) for one in others)
-    return most >= COVERS * abs(delta)
+    own = by.delta(*merged(cpu.diff.ledger.every("owner").runs)) * way
+    if float(own.max(initial=0.0)) >= COVERS * abs(delta):
+        return True
+    if place.gone or place.added:
+        return False
+    apart = cpu.diff.paired_functions.own.copy()
+    for side in (0, 1):
+        apart &= cpu.cum_of(side, place.claim) == 0
+    whole = by.delta(*cpu.cum)[apart] * way
+    return float(whole.max(initial=0.0)) >= NEARLY_ALL * abs(delta)
 
 
 def share_that_rose(cpu: CPUComparison) -> Place | None:

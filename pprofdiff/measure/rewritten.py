@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from pprofdiff.analysis.source.code import LITERAL
 from pprofdiff.analysis.source.declarations import GoFile
 
 _MOST = 1 << 24
@@ -16,9 +17,7 @@ _PRINTED = re.compile(
     r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
 )
 # A literal, a name with what it is selected from, or a mark of Go.
-_TOKEN = re.compile(
-    r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\w+(?:\s*\.\s*\w+)*|:=|\S'
-)
+_TOKEN = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
 # Variables that a function declares, and its parameters.
 _LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=|[(,] (\w+) (?=[*\w\[])")
 # A list that a loop runs over: each entry may be a benchmark of its own.

@@ -7,7 +7,7 @@ there did not change, and changes in its callers did not change its cost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -334,8 +334,7 @@ class Carriers:
         call, as on a goroutine of its own: what called that has other lines.
         """
         rows = {self.changed[i].row for i in hunks}
-        names = np.arange(len(self.diff.paired_functions.names))
-        inside = self.diff.having(np.isin(names, list(rows)))
+        inside = self._having(rows)
         outside = [
             bool((self._on(hunks, side) & ~inside[side]).any()) for side in (0, 1)
         ]
@@ -406,11 +405,13 @@ class Carriers:
 
     def _share_stacks(self, one: int, other: int) -> bool:
         """Return whether samples have both functions, given as rows."""
-        size = len(self.diff.paired_functions.names)
-        first, second = (
-            self.diff.having(np.arange(size) == row) for row in (one, other)
-        )
-        return any(bool((a & b).any()) for a, b in zip(first, second, strict=True))
+        both = zip(self._having([one]), self._having([other]), strict=True)
+        return any(bool((first & second).any()) for first, second in both)
+
+    def _having(self, rows: Collection[int]) -> Chosen:
+        """Return which samples have any of some functions, given as rows."""
+        names = np.arange(len(self.diff.paired_functions.names))
+        return self.diff.having(np.isin(names, list(rows)))
 
     def with_cost(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with the cost it carries and the commits that made it."""

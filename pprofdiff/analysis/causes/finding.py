@@ -91,15 +91,15 @@ class Finding(NamedTuple):
     that it follows from other causes as well as from its parent. `weight`
     is what a finding without a claim explains of its own measure, from 0 to 1; with a
     claim it breaks ties. `sure` says that its severity rests on other evidence than its
-    claim's CPU, which may be within noise. `rises` is the direction of its numbers
-    where `direction` does not give it. `names` are the functions it is about, from
-    which others may follow; `functions` are those it names that cause no others.
-    `source` are the changed lines behind it, None if unknown. `unit` names the unit of
-    work that its numbers are for, "" for the whole program. `label` is the label key
-    and value, such as ``endpoint`` and ``/search``, that its code runs under; "" for
-    none or several. `line` is where a function that its title begins with costs most,
-    as ``main.go:57``. `amount` is base and new as its title ends with them. `spans` are
-    the numbers that its sentences print.
+    claim's CPU, which may be within noise; `timed` that its text has that CPU. `rises`
+    is the direction of its numbers where `direction` does not give it. `names` are the
+    functions it is about, from which others may follow; `functions` are those it names
+    that cause no others. `source` are the changed lines behind it, None if unknown.
+    `unit` names the unit of work that its numbers are for, "" for the whole program.
+    `label` is the label key and value, such as ``endpoint`` and ``/search``, that its
+    code runs under; "" for none or several. `line` is where a function that its title
+    begins with costs most, as ``main.go:57``. `amount` is base and new as its title
+    ends with them. `spans` are the numbers that its sentences print.
     """
 
     id: str
@@ -118,6 +118,7 @@ class Finding(NamedTuple):
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False
+    timed: bool = False
     rises: bool | None = None
     names: frozenset[str] = frozenset()
     functions: tuple[str, ...] = ()

@@ -225,8 +225,11 @@ def _add_places(
     found = _places(view, cpu, program)
     found = with_callers(cpu, program, found, total_known=view.moved)
     found = [one for one in found if not moved_to_instances(cpu, one)]
-    said = [_of_place(view, cpu, one, 1).severity != "info" for one in found]
-    for place in unclaimed(cpu, found, said):
+
+    def is_said(place: Place) -> bool:
+        return _of_place(view, cpu, place, 1).severity != "info"
+
+    for place in unclaimed(cpu, found, is_said):
         finding = _of_place(view, cpu, place, len(drafts) + 1)
         if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
@@ -485,7 +488,7 @@ def _of_site(
     owners = [*site.came, *site.gone] if site.gone else [site.name]
     everyone = (*owners, *(one.name for one in site.helpers))
     claim = explains = mark = None
-    cpu = view.cpu
+    timed, cpu = False, view.cpu
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
         rows = cpu.rows_of(everyone)
         own = owned_by(cpu, rows.tolist()).without(claimed)
@@ -496,7 +499,7 @@ def _of_site(
         if claim and _worth_saying(view, cpu, own, delta):
             whose = "Their CPU" if site.helpers else "Its CPU"
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
-            text = f"{text} {whose}: {size}.".strip()
+            text, timed = f"{text} {whose}: {size}.".strip(), True
         if mark in (None, "noise"):
             # Too few samples show what counted objects cost.
             claim = explains = mark = None
@@ -524,6 +527,7 @@ def _of_site(
         mark=mark,
         weight=weight,
         sure=True,
+        timed=timed,
         rises=not fewer,
         names=frozenset(everyone),
         functions=everyone,

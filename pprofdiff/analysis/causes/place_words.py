@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
 from pprofdiff.analysis.causes.finding import Fact
@@ -15,6 +14,7 @@ from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.places import (
     Place,
     below,
+    by_caller,
     owned_by,
     owners,
     taken_back,
@@ -30,9 +30,6 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import (
     first_in_row,
     grouped,
-    last_in_row,
-    row_of_item,
-    sums,
 )
 from pprofdiff.units import Scale
 
@@ -189,7 +186,8 @@ def _calls_helper(cpu: CPUComparison, place: Place) -> str:
     """
     if cpu.of_go or place.others or cpu.loses_callers:
         return ""
-    base, new = (_by_caller(cpu, place, side) for side in (0, 1))
+    own = cpu.diff.paired_functions.own
+    base, new = (by_caller(cpu, place, side, [place.row], own) for side in (0, 1))
     change = place.delta(cpu) * cpu.diff.normalization.delta(base, new)
     best = int(np.argmax(change))
     if change[best] < NEARLY_ALL * place.delta(cpu) ** 2:
@@ -199,21 +197,6 @@ def _calls_helper(cpu: CPUComparison, place: Place) -> str:
         return f"Most of the change is in calls from {caller}: {cpu.words(*amounts)}"
     on_path = place.whole and amounts != cpu.cum_at(place.row)
     return f"{caller} {'calls' if place.new else 'called'} it there" if on_path else ""
-
-
-def _by_caller(cpu: CPUComparison, place: Place, side: int) -> NDArray[np.int64]:
-    """Return a place's raw value by the program's function that calls it, by row."""
-    own, size = cpu.diff.paired_functions.own.copy(), len(cpu.names)
-    own[place.row] = False
-    total = np.zeros(size, np.int64)
-    row, claimed = cpu.only(place.row), place.claim.sides[side]
-    for samples, ids, offsets in cpu.stacks_with(side, row, claimed):
-        outer = last_in_row(row[ids], offsets)
-        above = np.arange(len(ids)) > outer[row_of_item(offsets)]
-        first = first_in_row(own[ids] & above, offsets)
-        met = first >= 0
-        total += sums(ids[first[met]], cpu.diff.values[side][samples[met]], size)
-    return total
 
 
 def _absorbed(cpu: CPUComparison, place: Place) -> str:
@@ -273,10 +256,11 @@ def callees(cpu: CPUComparison, place: Place) -> str:
     )
     own = cpu.only(place.row)
     base, new = (below(cpu, own, place.claim, side) for side in (0, 1))
-    every = cpu.under(own)
-    for side, inside in enumerate((base, new)):
-        if (below(cpu, own, every, side) > (1 + MUCH) * inside)[chosen].any():
-            return ""
+    if (place.base, place.new) != cpu.cum_at(place.row):
+        every = cpu.under(own)
+        for side, inside in enumerate((base, new)):
+            if (below(cpu, own, every, side) > (1 + MUCH) * inside)[chosen].any():
+                return ""
     amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
     said = list(map(" ".join, zip(names.values(), amounts, strict=True)))
     rest = place.claim.without(cpu.under(cpu.only(*chosen)))

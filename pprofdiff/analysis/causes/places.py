@@ -243,13 +243,16 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
 
 def unclaimed(
-    cpu: CPUComparison, found: Sequence[Place], said: Sequence[bool]
+    cpu: CPUComparison, found: Sequence[Place], is_said: Callable[[Place], bool]
 ) -> list[Place]:
     """Return places; those outside others with the samples of places that are not said.
 
     They have them if they change significantly, and the same way, with these.
     """
     left = list(found)
+    if not any(place.partial and place.whole for place in found):
+        return left
+    said = list(map(is_said, found))
     for i, place in enumerate(found):
         if not (said[i] and place.partial and place.whole) or place.others:
             continue
@@ -422,8 +425,7 @@ def _with_contrary_callees(
         whole = whole_of(cpu, place.row)
         same_way = place.delta(cpu) * whole.delta(cpu) > 0
         lost = same_way and not cpu.change(whole.claim).significant
-        others = [one for one in left if one.row != place.row]
-        inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
+        inside = _inside(cpu, left, whole)
         if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
             if len(inside) == 1 and _takes_over(cpu, place, inside[0]):
                 claim = place.claim.plus(inside[0].claim)
@@ -456,8 +458,7 @@ def _with_details(
         if place not in left or place.others or not (place.base and place.new):
             continue
         whole, change = whole_of(cpu, place.row), place.delta(cpu)
-        others = [one for one in left if one.row != place.row]
-        inside = [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
+        inside = _inside(cpu, left, whole)
         if inside and all(
             (not all(cpu.cum_at(one.row)) or _is_inside(cpu, one.row, place.row))
             and holds(cpu, whole.claim, whole_of(cpu, one.row))
@@ -467,6 +468,12 @@ def _with_details(
             left[left.index(place)] = with_callees(cpu, program, whole)
             left = [one for one in left if one not in inside]
     return left
+
+
+def _inside(cpu: CPUComparison, found: Sequence[Place], whole: Place) -> list[Place]:
+    """Return the other places that have samples of a function with its callees."""
+    others = (one for one in found if one.row != whole.row)
+    return [one for one in others if any(cpu.sums(one.claim.within(whole.claim)))]
 
 
 def _takes_over(cpu: CPUComparison, place: Place, callee: Place) -> bool:
@@ -639,21 +646,36 @@ def callers_of(
     of them have nearly all of its samples there.
     """
     side = 1 if place.new >= place.base else 0
-    size, chosen = len(cpu.names), place.claim.sides[side]
-    mask, calls = cpu.only(*called), np.zeros(size, np.int64)
-    for samples, functions, offsets in cpu.stacks_with(side, mask, chosen):
-        at = last_in_row(mask[functions], offsets)
-        above = np.arange(len(functions)) > at[row_of_item(offsets)]
-        caller = first_in_row(program.code[functions] & above, offsets)
-        met = (at >= 0) & (caller >= 0)
-        values = cpu.diff.values[side][samples[met]]
-        calls += sums(functions[caller[met]], values, size)
+    calls = by_caller(cpu, place, side, called, program.code)
     whole = NEARLY_ALL * max(place.base, place.new)
     order = np.argsort(-calls, kind="stable")[:NAMED]
     reached = np.cumsum(calls[order]) >= whole
     if not reached.any():
         return ()
     return tuple(order[: int(reached.argmax()) + 1].tolist())
+
+
+def by_caller(
+    cpu: CPUComparison,
+    place: Place,
+    side: int,
+    called: Sequence[int],
+    callers: NDArray[np.bool_],
+) -> Column:
+    """Return a place's raw value on a side by the nearest function that calls others.
+
+    It is one of `callers`, a mask of the union, above the outermost of `called`.
+    """
+    size, mask = len(cpu.names), cpu.only(*called)
+    total = np.zeros(size, np.int64)
+    claimed = place.claim.sides[side]
+    for samples, ids, offsets in cpu.stacks_with(side, mask, claimed):
+        outer = last_in_row(mask[ids], offsets)
+        above = np.arange(len(ids)) > outer[row_of_item(offsets)]
+        first = first_in_row(callers[ids] & above, offsets)
+        met = (outer >= 0) & (first >= 0)
+        total += sums(ids[first[met]], cpu.diff.values[side][samples[met]], size)
+    return total
 
 
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:

@@ -348,10 +348,8 @@ def _no_longer_called(
         if not carriers.stays(row):
             return ()
         for other in all_carriers:
-            functions = other.diff.paired_functions
-            if any(
-                functions.raw("cum")[1][at] for at in _named(other.diff, [names[row]])
-            ):
+            new = other.diff.paired_functions.raw("cum")[1]
+            if any(new[at] for at in _named(other.diff, [names[row]])):
                 return ()
     found = carriers.on_stacks(rows)
     return tuple(one for one in found if one.calls and not one.far)

@@ -9,8 +9,10 @@ from functools import lru_cache
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.model.source import Hunk, SourceText
 
-# A literal of Go, or any other character that is no space.
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\'|\S')
+LITERAL = r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\''
+"""A string or rune of Go, as a pattern."""
+# A literal, or any other character that is no space.
+_TOKEN = re.compile(rf"{LITERAL}|\S")
 # Lines with a name or number, unlike a closing brace.
 _WORD = re.compile(r"\w")
 # A call of a function or method, perhaps with type arguments.

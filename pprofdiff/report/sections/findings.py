@@ -103,7 +103,7 @@ def _only_counts(report: ReportModel, shown: Sequence[Finding]) -> bool:
     return (
         report.comparison.measured
         and bool(causes and changed)
-        and all(one.site is not None and "CPU" not in one.text for one in causes)
+        and all(one.site is not None and not one.timed for one in causes)
     )
 
 

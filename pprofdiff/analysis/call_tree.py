@@ -262,6 +262,7 @@ def _nearest_kept(paths: Paths) -> Column:
 
 
 def _categories(diff: ProfileDiff, sides: tuple[Stacks, Stacks]) -> list[Column] | None:
+    """Return the category of each stack of a side, None if it is not known."""
     if diff.attributions is None:
         return None
     return [

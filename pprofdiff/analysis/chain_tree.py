@@ -93,6 +93,7 @@ def without_packages(text: str) -> str:
 
 
 def _spelling(chains: Iterable[Chain]) -> Spelling:
+    """Return a function that shortens the names in chains, and keeps them distinct."""
     whole: dict[str, None] = {}
     for root, waits, end in chains:
         calls = (name for wait in waits for name in (wait.function, wait.call))
@@ -112,6 +113,7 @@ def _steps(chain: Chain, spell: Spelling) -> list[str]:
 
 
 def _stacks(offsets: Column, frames: Sequence[int], values: Column) -> Stacks:
+    """Return one side's chains that have a value, as stacks of one line a location."""
     sample = np.flatnonzero(values)
     line = np.arange(len(frames) + 1, dtype=np.int32)
     return Stacks(

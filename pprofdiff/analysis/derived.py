@@ -37,6 +37,7 @@ def by_state(side: Side, state: State) -> Side:
 
 
 def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
+    """Return a trace's time in one state as a profile, with values named after it."""
     profile: Profile | None
     if state == "cpu":
         from pprofdiff.analysis.traces.tasks import cpu_profile
@@ -117,6 +118,7 @@ def pair_by_suffix(
 
 
 def _no_pairs(functions: set[str], suffix: str) -> str:
+    """Return the error message if no function has a partner."""
     if not suffix:
         return "--pair suffix= needs a suffix: --pair suffix=Old compares XOld with X"
     names = first_few([f"Benchmark{name}" for name in sorted(functions)], 3)

@@ -177,6 +177,7 @@ def _mixed(
 
 
 def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
+    """Return what one op is: a benchmark's, or a mix of several."""
     if len(names) == 1:
         return f"Benchmark{names[0]}"
     parts = sorted(zip(weights, names, strict=True), reverse=True)

@@ -61,6 +61,7 @@ def joined(side: Side) -> Side:
 
 
 def _process(profile: Profile) -> tuple[int, str] | None:
+    """Return what identifies the process of a profile, None if unknown."""
     starts = [one.start for one in profile.mappings if one.file == "[vdso]"]
     if not starts:
         return _by_thread(profile)

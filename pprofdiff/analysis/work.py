@@ -131,5 +131,6 @@ def _check(source: str, pair: Pair, what: str) -> None:
 
 
 def _number(value: float) -> str:
+    """Return a number of operations as typed, without needless decimals."""
     whole = value == int(value) or value >= _WHOLE
     return f"{value:,.0f}" if whole else f"{value:,.6g}"

@@ -165,6 +165,7 @@ class Comparison(Reported):
         return None if result is None else LoadsDiff(result, self._sides("load"))
 
     def _sides(self, kind: KindId) -> tuple[Side, Side]:
+        """Return both sides with only the captures of one kind."""
         base, new = (
             Side(side.label, side.of(kind)) for side in (self.data.base, self.data.new)
         )

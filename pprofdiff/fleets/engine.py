@@ -212,6 +212,7 @@ def _without_logs(library: str) -> Iterator[None]:
 
 @contextmanager
 def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
+    """Yield a client of a scheduler, or of local processes that end with the block."""
     import dask
     from distributed import Client, LocalCluster
 

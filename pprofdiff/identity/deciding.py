@@ -131,6 +131,7 @@ class _Decision:
         self.settled = np.zeros(len(base), np.bool_), np.zeros(len(new), np.bool_)
 
     def as_given(self) -> Identity:
+        """Return the identity by equal and given names only."""
         return self._result()
 
     def identity(self) -> Identity:

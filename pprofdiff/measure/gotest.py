@@ -241,6 +241,7 @@ class GoBenchmarks:
         return self.turns if len(self.plans) <= _FEW else _EMPTY_TURNS
 
     def _timed(self, side: SideName, leaf: Leaf) -> tuple[bytes, Ended]:
+        """Return what a timed turn printed, and how its process ended."""
         iterations = self.plans[leaf].timed.of(side)
         printed, ended = self._run(side, leaf, iterations, ["-test.benchmem"])
         if ended.preempted is not None and ended.cpu_s is not None:

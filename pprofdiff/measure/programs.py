@@ -101,6 +101,7 @@ class Commands:
         return tuple(began)
 
     def _relink(self, seed: int) -> None:
+        """Relink the programs if the linker can shuffle functions by a seed."""
         if not self._vary:
             return
         wanted = [

@@ -128,6 +128,7 @@ def scale_of_builds(many: Many) -> Scale:
 
 
 def _groups(many: Many, theme: Theme) -> list[Stacked]:
+    """Return the groups that any build has, user code at the bottom."""
     factors = np.array(many.factors)
     if any(cost.categories is None for cost in many.costs):
         totals = np.array([cost.total for cost in many.costs]) * factors

@@ -80,6 +80,7 @@ def _limits(
 
 
 def _draw_steps(ax: Axes, found: Bisection, curve: Curve, theme: Theme) -> None:
+    """Draw levels and the steps between them, if they were found."""
     if curve.conclusion.ending != "found":
         return
     level, start = 0.0, 0.0

@@ -87,6 +87,7 @@ def curves(
 
 
 def _draw_changed(ax: Axes, curve: Curve, shade: str, given: dict[str, Any]) -> float:
+    """Draw a curve that changed; return where it ends."""
     start = curve.levels[0][1]
     places = np.arange(len(curve.shares))
     values = curve.shares - start

@@ -64,6 +64,7 @@ class _Durations:
 
     @property
     def count_words(self) -> str:
+        """The side's label, and how many durations of what."""
         return f"{shortened(self.label, 20)}: {len(self.ranked):,} {self.noun}"
 
     @property
@@ -225,6 +226,7 @@ def _room_for_label(ax: Axes, name: str, ns: int, other: float) -> float:
 def _add_curve(
     ax: Axes, side: _Durations, shade: str, kwargs: dict[str, Any]
 ) -> Line2D:
+    """Draw one side, each duration as a dot if there are few."""
     x, y = survival(side.ranked)
     few = {"marker": "o", "markersize": 3.5} if len(side.ranked) <= _FEW else {}
     plain = {"color": shade, "linewidth": 1.8, "drawstyle": "steps-pre", **few}

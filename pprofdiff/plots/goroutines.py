@@ -150,6 +150,7 @@ def _times(diff: TraceDiff, pair: GroupPair) -> Floats:
 def _add_bars(
     ax: Axes, roots: Sequence[_Root], theme: Theme, kwargs: dict[str, Any]
 ) -> list[Artist]:
+    """Draw the bars; return a swatch for each state."""
     from matplotlib.patches import Patch
 
     shape = len(roots), 2, len(_COLOURS)

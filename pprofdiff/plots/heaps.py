@@ -59,6 +59,7 @@ class _Line:
     size: Floats
 
     def end(self, *, crowded: bool) -> float:
+        """Return the size at the end of the line as drawn."""
         drawn = self.middle() if crowded else self
         return float(drawn.size[-1])
 
@@ -252,6 +253,7 @@ def _add_names(ax: Axes, one: _Heap, theme: Theme) -> None:
 
 
 def _set_limits(ax: Axes, heaps: Sequence[_Heap]) -> None:
+    """Set limits that fit all sides, with sizes in one unit and times in another."""
     top = max(one.top for one in heaps) * _ROOM or 1.0
     longest = max(one.wall_ns for one in heaps) or 1.0
     ax.set_ylim(0, top)

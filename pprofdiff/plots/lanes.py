@@ -149,6 +149,7 @@ def moment_in_short(pair: MomentPair) -> str:
 
 
 def _words(pair: MomentPair, side: Moment) -> str:
+    """Return one side's moment in words: how long, whose, what the Ps did."""
     label = shortened(side.label, 20)
     if pair.id == "mutator":
         left = percent(side.share or 0.0, 1)
@@ -219,6 +220,7 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
 
 
 def _narrowest(ax: Axes, pair: MomentPair) -> float:
+    """Return the duration of the narrowest slice drawn, in ns."""
     wide = max(points_wide(ax) - _LABELS, 1)
     return _NARROWEST * (pair.high_ns - pair.low_ns) / wide
 

@@ -158,6 +158,7 @@ def _has_heap(diff: TraceDiff) -> bool:
 
 
 def _alone(plot: Callable[..., Axes]) -> Draws:
+    """Return what draws a plot as the only one of a figure."""
     return lambda diff, figure, theme: plot(diff, figure.subplots(), theme=theme)
 
 

@@ -191,6 +191,7 @@ def _groups(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
 
 
 def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
+    """Return the packages that changed most and all others as one, and raw sums."""
     table = diff.table("packages")
     order = table.order("flat")
     first = order[:_NAMED]
@@ -204,6 +205,7 @@ def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
 
 
 def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
+    """Return the chains that changed most, with noise judged among all functions."""
     table = diff.table("functions")
     order = table.order(by)
     moved = (table.scaled_delta(by) != 0) & ~plumbing(table)

@@ -204,6 +204,7 @@ def _ends(shown: _Shown) -> tuple[float, float]:
 def _add_side(
     ax: Axes, shown: _Shown, number: int, theme: Theme, kwargs: Mapping[str, Any]
 ) -> None:
+    """Draw a side's dots, and its mean as a line through them, with its value."""
     side, middle, shade = (
         shown.sides[number],
         _LINES[number],

@@ -93,6 +93,7 @@ def _gate(report: ReportModel) -> list[str]:
 
 
 def _causes(reasons: Sequence[Reason]) -> list[Row]:
+    """Return each cause with the titles of what follows from it."""
     rows: list[Row] = []
     for reason in reasons:
         if reason.level and rows:

@@ -234,11 +234,13 @@ def _looked_up(
 
 
 def _none_ran(behind: Behind) -> bool:
+    """Return whether no function with samples changed: more time would show nothing."""
     found = behind.findings.found
     return any(one.id == CHANGED_ALONE and not one.functions for one in found)
 
 
 def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:
+    """Raise ContradictionError for a contradiction, if ``PPROFDIFF_CHECK`` is set."""
     if os.environ.get("PPROFDIFF_CHECK"):
         from pprofdiff.report.checking.sentences import check
 
@@ -265,6 +267,7 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
 
 
 def _of_builds(comparison: Comparison, findings: Findings) -> Iterator[Caveat]:
+    """Yield a caveat where no cause is known, and flags of the builds may differ."""
     if comparison.measured or any(one.severity != "info" for one in findings.found):
         return
     if flags_unknown(comparison.base, comparison.new, comparison.cpu):
@@ -285,6 +288,7 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
 
 
 def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
+    """Return a side's files, kind by kind; for a fleet, one entry per kind."""
     entries = tuple(
         entry
         for kind in KINDS.values()

@@ -149,6 +149,7 @@ def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
 
 
 def _on_processors(pid: int, chunk: GoroutineChunk, until: int) -> Iterator[bytes]:
+    """Yield what the goroutines of a chunk do on Ps before a time."""
     trace = chunk.trace
     names = _roots(trace)
     processor = trace.intervals.processor[chunk.rows]

@@ -130,6 +130,7 @@ def _idle(trace: TraceDiff) -> set[tuple[str, str]]:
 
 
 def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
+    """Yield the time off the CPU by what held goroutines up."""
     from pprofdiff.analysis.traces.waited import (
         Wait,
         Waited,
@@ -316,6 +317,7 @@ def account(comparison: Comparison) -> Account | None:
 
 
 def _scaled_by(base_factor: float | Fraction, new_factor: float | Fraction) -> _Scaled:
+    """Return a function that scales raw values to exact amounts."""
     by = Fraction(base_factor), Fraction(new_factor)
     return lambda base, new: Amount(base * by[0], new * by[1])
 

@@ -149,6 +149,7 @@ class _Logged(NamedTuple):
 
 
 def _logged(case: Case, gc: GCDiff) -> _Logged | None:
+    """Return the GC logs' figures per op, or None if they are unreliable."""
     cost, sides = cycle_cpu_us(case, gc), (gc.base.steady, gc.new.steady)
     sizes = [side.heap.per_cycle or 0.0 for side in sides]
     often = [side.cycles_per_second or 0.0 for side in sides]

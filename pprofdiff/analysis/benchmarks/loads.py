@@ -43,6 +43,7 @@ def compare_sides(base: Side, new: Side, _settings: Settings) -> BenchmarkDiff:
 
 
 def _results(load: LoadSummary) -> Iterator[Result]:
+    """Yield the figures of one summary that it has."""
     if load.per_second is not None:
         yield _result(RATE, "req/s", load.per_second)
     if load.failed is not None and load.requests:

@@ -140,6 +140,7 @@ def keep_control(diff: ProfileDiff, scaled: ProfileDiff) -> ProfileDiff:
 
 
 def _control(diff: ProfileDiff) -> Control | None:
+    """Return the control of a comparison that is not cached."""
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
         return None
@@ -175,6 +176,7 @@ class _Whole(Struct, frozen=True, eq=False):
 
 
 def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
+    """Return what is known about all samples of a comparison."""
     worth = np.array(model.worth)
     totals = np.array(diff.totals) / worth
     runs = sum(1 / len(side.runs) for side in (diff.base, diff.new))
@@ -249,6 +251,8 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
 
 
 def _cost(cost: float, bounds: tuple[float, float], sigma: float) -> Ratio:
+    """Return the cost with its intervals; `bounds` is the 95% one."""
+
     def as_wide(deviations: float) -> tuple[float, float]:
         part = deviations / _REACH.of_95
         low, high = (cost * (bound / cost) ** part for bound in bounds)
@@ -367,6 +371,7 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
 
 
 def _doubt(estimated: Control) -> str:
+    """Return why the assumption may not hold, ``""`` if it does."""
     if estimated.work.rows < _ROWS_TO_HOLD:
         return f"only {estimated.work.rows} functions have 20 samples per side"
     if estimated.kept < _MAJORITY:

@@ -167,6 +167,7 @@ def _by_run(
 
 
 def _stacks(diff: ProfileDiff) -> tuple[Stacks, Stacks]:
+    """Return both sides' stacks of own code; functions are rows of the union."""
     functions = diff.paired_functions
     code = np.array([name in _CODE for name in rules().categories], np.bool_)
     stacks = []

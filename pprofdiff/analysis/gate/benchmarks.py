@@ -63,6 +63,7 @@ def _subject(asked: Asked) -> tuple[str, str, Matches]:
 
 
 def _check(asked: Asked) -> None:
+    """Reject a limit in another unit, or one that an improvement would trip."""
     unit, _, _ = _subject(asked)
     limit = asked.limit
     if limit.unit not in ("", "%"):
@@ -178,6 +179,7 @@ BENCH = Kind(_check, _benchmarks)
 
 
 def _check_unit(asked: Asked) -> None:
+    """Reject an invalid pattern, and a limit that is not a percentage."""
     matcher(asked.subject, asked.named)
     if not asked.limit.relative:
         raise asked.wrong(

@@ -25,6 +25,7 @@ _ONE = "one run per side does not show how far runs differ"
 
 
 def _check(asked: Asked) -> None:
+    """Reject an unknown figure or source, and a limit that cannot be met."""
     if asked.source not in ("", *SOURCES):
         raise asked.wrong("figures are in gctrace or trace, such as figure@trace:…")
     figures = declared(asked.source)

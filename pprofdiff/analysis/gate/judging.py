@@ -134,6 +134,7 @@ def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
 
 
 def _words(worst: _Checked, checked: list[_Checked]) -> str:
+    """Return the worst figure as text, with its caveat and the number of others."""
     figure = worst.figure
     text = figure.text
     if worst.untested:
@@ -190,6 +191,7 @@ def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
 
 
 def _too_little(figure: Figure, limit: Limit) -> str:
+    """Return why no practical number of runs would decide."""
     if limit.relative and not figure.by_ratio and figure.unit != "pp":
         return (
             f"over {MOST_RUNS} times the samples are needed: hold small rows against a "

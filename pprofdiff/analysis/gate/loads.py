@@ -19,6 +19,7 @@ _PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d{1,3})?")
 
 
 def _check(asked: Asked) -> None:
+    """Reject a figure that no tool prints, and a limit in another unit or direction."""
     name, limit = asked.subject, asked.limit
     times = name in (MEAN, LONGEST) or _PERCENTILE.fullmatch(name)
     if not times and name not in (RATE, FAILED):

@@ -246,6 +246,7 @@ def _example(diff: ProfileDiff) -> str:
 
 
 def _pattern(asked: Asked) -> Matches:
+    """Return the matcher of the rule's pattern; raises UsageError for a bad one."""
     return matcher(asked.subject, asked.named)
 
 
@@ -262,6 +263,7 @@ def _ids(asked: Asked) -> Sequence[str]:
 
 
 def _known(asked: Asked) -> None:
+    """Reject a subject that is no group, or no category."""
     if asked.subject not in _ids(asked):
         raise asked.wrong(
             f"there is no {asked.kind} {asked.subject}; there are: "

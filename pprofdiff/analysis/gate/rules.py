@@ -29,6 +29,7 @@ _WEIGHTS = SEVERITIES[1:]
 
 
 def _check(asked: Asked) -> None:
+    """Reject an unknown severity."""
     if asked.subject not in _WEIGHTS:
         raise asked.wrong(
             f"there is no severity {asked.subject}; there are: {', '.join(_WEIGHTS)}"
@@ -36,6 +37,7 @@ def _check(asked: Asked) -> None:
 
 
 def _findings(asked: Asked, judged: Judged) -> list[Figure]:
+    """Count the findings that are worse, of this severity or higher."""
     counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
     titles = [
         finding.title
@@ -131,6 +133,7 @@ def _parts(named: str, form: RuleForm, rest: str) -> tuple[str, str]:
 
 
 def _limit(named: str, form: RuleForm, given: str) -> Limit:
+    """Return the limit, with a sign that the kind allows."""
     if not form.limited:
         return _NONE
     try:

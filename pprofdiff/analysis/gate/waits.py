@@ -33,6 +33,7 @@ _NAMED = 3
 
 
 def _check(asked: Asked) -> None:
+    """Reject an invalid pattern, and a limit that is no time."""
     matcher(asked.subject, asked.named)
     if not asked.limit.relative and not asked.limit.fits("ns"):
         raise asked.wrong("waits are times; a limit is +10% or +50us")
@@ -143,6 +144,7 @@ def _matcher(asked: Asked) -> Callable[[End], bool]:
 
 
 def _unknown(subject: str, times: Iterable[End]) -> str:
+    """Return the error that no wait ends there, with similar names and the kinds."""
     kinds = f"kinds are {', '.join(_kinds())}"
     names = dict.fromkeys(
         name for end in times for name in (end.call, end.function) if name

@@ -69,6 +69,8 @@ def changes_of_quantiles(
 
 
 class _Quantiles(NamedTuple):
+    """Quantiles of one side, and each in all resampled sets: none if too few blocks."""
+
     values: list[int]
     drawn: list[Column]
 
@@ -113,9 +115,11 @@ class _Resampled:
         self._weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), DRAWS)
 
     def value(self, rank: int) -> int:
+        """Return a quantile, in thousandths, of the durations themselves."""
         return int(self._ranked[nearest(self._count, rank)])
 
     def quantile(self, rank: int) -> Column:
+        """Return a quantile, in thousandths, of each resampled set (int64)."""
         sizes = np.diff(np.append(self._before, self._count))
         wanted = np.maximum(-(-(self._weight @ sizes) * rank // 1000), 1)
         low, high = np.zeros(DRAWS, np.int64), np.full(DRAWS, self._count - 1)

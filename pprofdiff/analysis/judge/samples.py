@@ -101,6 +101,7 @@ def median(values: Iterable[float]) -> float:
 
 
 def _median(ordered: Sequence[float]) -> float:
+    """Return the median as go-moremath rounds it: Hyndman and Fan's quantile R8."""
     fraction, whole = modf(1 / 3 + 0.5 * (len(ordered) + 1 / 3))
     k = int(whole)
     if k >= len(ordered):

@@ -38,6 +38,8 @@ _Z995, _Z975, _Z95 = 2.575829, 1.959964, 1.644854
 
 
 class _Reach(NamedTuple):
+    """How many deviations 99, 95 and 90% intervals extend on either side."""
+
     of_99: float
     of_95: float
     of_90: float

@@ -171,6 +171,7 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
 
 
 def _benchmark(capture: Capture[Profile]) -> str:
+    """Return the name of a unit's benchmark without its package."""
     if capture.unit == REST:
         return ""
     known = operations_of(capture.content)

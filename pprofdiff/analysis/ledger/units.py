@@ -362,6 +362,7 @@ def _unit(
     new: Mapping[BenchmarkKey, None],
     runs: Sequence[Sequence[_Run]],
 ) -> UnitOfWork:
+    """Return the unit of a function, with the benchmarks that both sides have."""
     keys = tuple(key for key in base if key in new)
     counts = [
         sum(sum(run.results[key][0]) for run in runs[0] if key in run.results)
@@ -421,6 +422,7 @@ def _done(
 def _split_side(
     side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
 ) -> Side:
+    """Return a side with the samples of each unit as separate captures."""
     separate: list[Capture[Profile]] = []
     known: set[int] = set()
     for run, counts in zip(runs, done, strict=True):

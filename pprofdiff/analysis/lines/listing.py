@@ -233,6 +233,7 @@ def _silent(lines: FunctionLines, text: SourceText, extent: Extent) -> Located:
 
 
 def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
+    """Return a side's lines with their text, if it declares the function there."""
     text = sources.text(side, lines.function, lines.file)
     extent = None
     if text is not None:
@@ -276,6 +277,7 @@ def _at(places: Places, side: Located, number: int) -> tuple[int | None, int | N
 
 
 def _why(places: Places) -> Why:
+    """Return why a function has no listing, or has one on today's text."""
     known = places.sides
     if any(side.text is None for side in known):
         return "missing"

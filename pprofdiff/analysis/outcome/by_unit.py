@@ -251,6 +251,7 @@ class _Figure(NamedTuple):
 
 
 def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]]:
+    """Return time and CPU per op of each benchmark, CPU None where turns lack it."""
     times = _judged_figures(turns, turns.seconds)
     cpu: list[_Figure | None] = [None] * len(times)
     if turns.cpu_seconds is not None:
@@ -308,6 +309,7 @@ def _confirmed(figure: _Figure, other: _Figure | None) -> _Figure:
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
+    """Return the median allocations per op of each benchmark that both sides have."""
     sides = [allocated_by_benchmark(side) for side in (base, new)]
     found: dict[BenchmarkKey, tuple[Counted, ...]] = {}
     for unit in ALLOCATED.values():

@@ -116,6 +116,7 @@ def outcome(comparison: Comparison) -> Outcome:
 
 
 def _failures(comparison: Comparison, verdict: Verdict) -> str | None:
+    """Return why failed requests, which do less, may make a side faster, or None."""
     if comparison.loads is None or verdict not in _CHANGED:
         return None
     from pprofdiff.analysis.benchmarks.loads import failed
@@ -285,6 +286,7 @@ def _basis_of(comparison: Comparison, *, per_op: bool, untimed: bool) -> str:
 
 
 def _allocates(turns: Turns) -> bool:
+    """Return whether ops of either side allocate, or may."""
     space = turns.allocated.get("alloc_space")
     return space is None or any(float(side.max()) >= _BYTE for side in space)
 
@@ -323,6 +325,7 @@ def _holds(
 
 
 def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
+    """Return why a significant change gives no verdict on a busy machine."""
     other = next((m for m in measures if m is not first), None)
     if other is None:
         return f"{_BUSY} both CPU/op and time/op, and one is not known: {_LONGER}"
@@ -472,6 +475,7 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
 
 
 def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
+    """Return what it takes for a significant second figure to decide alone."""
     wanted = _wanted(measure, measure.judged.wide, abs(log(measure.judged.ratio)), noun)
     return (
         f"{measure.figure} changed, but no other figure did, and one figure alone "
@@ -552,6 +556,7 @@ def _changed_together(
 
 
 def _code_alike(comparison: Comparison, alike: ScaledAlike | None) -> bool:
+    """Return whether all groups changed by one factor, apart from machine effects."""
     return alike is not None and (alike.alike or scheduling_alone(comparison))
 
 
@@ -626,6 +631,7 @@ def _sure(measure: Measure) -> bool:
 
 
 def _unsure(speeds: list[Measure]) -> Measure | None:
+    """Return a changed figure that would decide if it ranked first, or None."""
     for measure in _secondary(speeds):
         if measure.moved and _point_alike(speeds[0], measure):
             return measure

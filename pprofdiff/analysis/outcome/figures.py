@@ -132,6 +132,7 @@ def _in_turns(turns: Turns) -> Timed:
 def _mean_of(
     turns: Turns, figure: tuple[Floats, Floats], ratios: Sequence[Ratio]
 ) -> InTurns:
+    """Return a figure's mean over benchmarks, no surer than of independent ones."""
     mean = turns.geomeans(figure)
     return mean._replace(least=of_independent(ratios)) if turns.several else mean
 

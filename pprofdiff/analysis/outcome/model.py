@@ -162,6 +162,7 @@ def verdict_between(
 
 
 def _within(bounds: tuple[float, float], same_within: float) -> bool:
+    """Return whether a ratio's bounds are close enough to 1 to count as the same."""
     return 1 - same_within <= bounds[0] and bounds[1] <= 1 + same_within
 
 

@@ -262,6 +262,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return model._replace(spread=self._spread((base, new)))
 
     def _spread_of_one(self, model: CountModel) -> RunSpread:
+        """Return the spread of single runs; only times depend on the machine."""
         base, new = self.totals
         if not model.sound or min(base, new) <= 0:
             return ONE_RUN
@@ -477,6 +478,7 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
 
 
 def _words(kind: ValueType) -> str:
+    """Return a sample type as text: ``cpu/nanoseconds``."""
     return f"{clipped(kind.type)}/{clipped(kind.unit)}"
 
 

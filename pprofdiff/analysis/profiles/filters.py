@@ -263,6 +263,7 @@ def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
 
 
 def _lines_present(locations: Locations) -> NDArray[np.bool_]:
+    """Return which lines (bool) are in the file, as opposed to placeholders."""
     counts = np.diff(locations.line_offsets)
     placeholder = (locations.line_function < 0) & (locations.line_number == 0)
     present: NDArray[np.bool_] = ~(placeholder & np.repeat(counts == 1, counts))
@@ -302,6 +303,7 @@ def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Pr
 def _visible(
     profile: Profile, hits: dict[str, _Hits], matched: dict[str, bool]
 ) -> NDArray[np.bool_]:
+    """Return which lines (bool) remain after hide and show."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     visible = np.ones(len(locations.line_function), np.bool_)

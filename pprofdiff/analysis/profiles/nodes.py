@@ -109,6 +109,7 @@ def cleaned_path(path: str) -> str:
 
 
 def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct texts in order of first appearance, and each text's index."""
     distinct, (places,) = numbered(texts)
     return list(distinct), places.astype(np.int64)
 

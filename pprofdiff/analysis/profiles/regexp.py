@@ -133,6 +133,7 @@ def matcher(pattern: str, option: str) -> Matches:
 
 
 def _shown(pattern: str) -> str:
+    """Return a pattern as quoted in errors."""
     return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 
@@ -171,11 +172,13 @@ class _Reader:
         return out.spelled
 
     def next(self, size: int = 1) -> str:
+        """Consume `size` characters, or fewer at the end of the pattern."""
         taken = self.pattern[self.at : self.at + size]
         self.at += len(taken)
         return taken
 
     def starts(self, text: str) -> bool:
+        """Return whether the rest starts with the text, and consume it if so."""
         begins = self.pattern.startswith(text, self.at)
         self.at += len(text) * begins
         return begins
@@ -300,6 +303,7 @@ class _Reader:
         return f"{_member(low)}-{_member(high)}"
 
     def class_character(self) -> str:
+        """Read one character of a class, escaped or not."""
         taken = self.next()
         if not taken:
             raise _Refused("a ] is missing")

@@ -385,6 +385,7 @@ def _cost() -> Any:  # noqa: ANN401 - ruptures has no types
             return self
 
         def error(self, start: int, end: int) -> float:
+            """Return the cost of steps ``start:end``."""
             weight, pulled, squares = self.sums[:, end] - self.sums[:, start]
             return float(squares - pulled * pulled / weight)
 

@@ -288,6 +288,7 @@ def _curves(
 
 
 def _present(measured: Measured) -> NDArray[np.int64]:
+    """Return the steps that have measurements."""
     return np.flatnonzero(measured.totals.sum(axis=0) > 0)
 
 

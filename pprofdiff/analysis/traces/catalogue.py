@@ -102,6 +102,8 @@ def _latency(name: str, field: str, waits: int = 0) -> TraceFigure:
 
 
 def _held_up(field: str, short: str) -> TraceFigure:
+    """Return the time that goroutines were runnable while something held them up."""
+
     def of(side: TraceSide) -> int:
         return side.waits.during_ns[field]
 
@@ -135,6 +137,7 @@ def _mmu(window_ns: int) -> TraceFigure:
 
 
 def _worst(side: TraceSide) -> float | None:
+    """Return the program's share in the worst 1% of windows."""
     return share_below(side.utilisation, _SHOWN_NS, 0.01)
 
 

@@ -205,6 +205,7 @@ class GoroutineRanges:
 
 
 def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark the last sweep that each goroutine began."""
     rows = np.flatnonzero(sweeps)
     rows = rows[np.lexsort((ranges.start_ns[rows], ranges.goroutine[rows]))]
     owner = ranges.goroutine[rows]

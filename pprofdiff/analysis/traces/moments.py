@@ -442,6 +442,7 @@ def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
 
 
 def _moved(lane: Lane, begin: int) -> Lane:
+    """Return a lane with times relative to the start of a moment."""
     rows = lane.slices
     slices = replace(rows, start_ns=rows.start_ns - begin, end_ns=rows.end_ns - begin)
     return replace(lane, slices=slices)

@@ -248,6 +248,7 @@ def _of_chunk(
 
 
 def _begins(chunk: GoroutineChunk, kind: _Export, wanted: Mask) -> Mask:
+    """Mark the rows that begin a wait of this kind."""
     state = chunk.state
     code = {"sched": State.RUNNABLE, "syscall": State.SYSCALL}.get(kind, State.WAITING)
     marked: Mask = state == code

@@ -56,6 +56,7 @@ def run_ratios(
 
 
 def _figures(trace: TraceSide) -> dict[str, float]:
+    """Return the figures of a trace that are known and above 0, by key."""
     values = ((figure.key, figure.of_run(trace)) for figure in ALONE)
     return {key: value for key, value in values if value is not None and value > 0}
 

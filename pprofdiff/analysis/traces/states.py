@@ -271,6 +271,7 @@ def _reasons(chunk: GoroutineChunk, rows: Column, state: StateName) -> Column:
 
 
 def _timed(trace: Trace, profile: Profile) -> Profile:
+    """Return the profile with its duration and, if known, its date."""
     time = None
     for sync in trace.syncs:
         if sync.wall_ns is not None and sync.snapshot_ns is not None:

@@ -169,9 +169,11 @@ class _Following:
         self._bits = len(self._intervals).bit_length()
 
     def charge(self, node: Column, rows: Index, ns: Column) -> None:
+        """Add ns of nodes at the ends that rows are."""
         self.nodes.charge(node, self._row.end[rows], ns)
 
     def charge_ended(self, node: Column, wait: Index, ns: Column) -> None:
+        """Add ns of nodes at what goroutines did when they ended waits."""
         self.nodes.charge(node, self._row.ended[wait], ns)
 
     def one_further(
@@ -275,9 +277,11 @@ class _Nodes:
                 setattr(self, name, grown)
 
     def charge(self, node: Column, end: Index, ns: Column) -> None:
+        """Add ns of nodes at ends."""
         np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
 
     def charge_unborn(self, node: Column, ns: Column) -> None:
+        """Count ns of nodes in which a goroutine had not been created."""
         np.add.at(self._ns[:, -1], node, ns)
 
     def below(self, node: Column, place: Index) -> Column:

@@ -285,6 +285,7 @@ def _spent_off(side: TraceSide) -> _Spent:
 
 
 def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
+    """Return the chains of waits, and the system calls, in ns."""
     groups, rows = side.groups, trace.intervals
     chains, naming = wait_chains(trace), Naming(trace)
     program = ~(groups.system | groups.tracing)[groups.group_of]

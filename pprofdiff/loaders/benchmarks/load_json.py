@@ -201,6 +201,7 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _good(codes: Object) -> int:
+    """Return how many requests had a status that is no failure."""
     return sum(_count(codes, code) or 0 for code in codes if good_status(code))
 
 

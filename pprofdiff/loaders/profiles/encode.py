@@ -48,6 +48,7 @@ class _Strings:
         return self.positions[string]
 
     def encode(self) -> bytes:
+        """Return the table as the repeated field 6 of Profile."""
         message = message_class("Profile")()
         message.string_table.extend([s.encode() for s in self.strings])
         return bytes(message.SerializeToString())

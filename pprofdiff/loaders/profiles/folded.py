@@ -239,6 +239,7 @@ class _Lines:
             )
 
     def fault(self, row: int, what: str) -> NoReturn:
+        """Raise the error for one line."""
         line = self.text[int(self.first[row]) : int(self.end[row])].tobytes()
         shown = printable(clipped(line[:200].decode("utf-8", "backslashreplace")))
         raise DamagedError(

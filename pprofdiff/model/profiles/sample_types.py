@@ -52,6 +52,7 @@ def _common_names(profiles: Sequence[Profile]) -> list[str]:
 
 
 def _cut(profile: Profile, names: list[str]) -> Profile:
+    """Return the profile with these sample types only, in this order."""
     types = [t.type for t in profile.sample_types]
     if types == names:
         return profile

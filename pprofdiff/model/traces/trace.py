@@ -331,6 +331,7 @@ def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]
 
 
 def _category(codes: NDArray[np.integer], names: list[str]) -> pd.Categorical[str]:
+    """Return the name of each code as a categorical."""
     import pandas as pd
 
     return pd.Categorical.from_codes(codes.astype(np.int64), pd.Index(names))

@@ -107,6 +107,7 @@ def _of_gc(gc: GCAccount | None) -> Iterator[Contradiction]:
 
 
 def _of_finding(finding: Finding) -> Iterator[Contradiction]:
+    """Yield what one finding says against its own numbers."""
     whole = f"{finding.id}: {finding.title}"
     if typed := _typed(finding):
         yield Contradiction("a number without a value", f"{whole}: {typed}")
@@ -191,6 +192,7 @@ def _is_gone(finding: Finding) -> bool:
 
 
 def _of_findings(findings: Findings) -> Iterator[Contradiction]:
+    """Yield facts with two values, and causes that do not add up."""
     known: dict[tuple[str, ...], tuple[float | None, float | None]] = {}
     for finding in findings.found:
         for fact in finding.evidence:

@@ -214,6 +214,7 @@ class _Hidden(NamedTuple):
 def _hidden(
     diff: ProfileDiff, tree: CallTree, rows: list[int], place: Column
 ) -> _Hidden:
+    """Return what `rows` have beyond the tree's nodes; `place` numbers them."""
     drawn = np.flatnonzero(tree.name >= 0)
     own = place[tree.name[drawn]]
     below = merged(inclusive(tree).map(lambda run: run[1:]))

@@ -82,6 +82,7 @@ def _style(*, notebook: bool) -> str:
 
 @cache
 def _script() -> str:
+    """Return all scripts as one, which shares no names with anything else."""
     code = _terse_script("".join(_assets(".js", ("flame", ""))))
     return f'(() => {{\n"use strict";\n{code}\n}})();\n'
 
@@ -105,6 +106,7 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
+    """Return CSS without comments and unneeded whitespace."""
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
     dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)

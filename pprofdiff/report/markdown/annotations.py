@@ -58,6 +58,7 @@ def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
 
 
 def _escaped(text: str, *, in_property: bool = False) -> str:
+    """Return a text that cannot end a command or begin another."""
     marks = "%\r\n:," if in_property else "%\r\n"
     return "".join(f"%{ord(c):02X}" if c in marks else c for c in text)
 

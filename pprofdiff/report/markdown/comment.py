@@ -132,6 +132,7 @@ def _search(report: ReportModel) -> Iterator[_Piece]:
 
 
 def _still(report: ReportModel, explained: Why) -> bool:
+    """Return whether all is read and nothing changed; noise alone is no change."""
     decided = report.outcome.verdict in ("same", "unknown") or report.outcome.shares
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
@@ -147,6 +148,7 @@ def _quiet(
     explained: Why,
     first: Answer,
 ) -> Iterator[_Piece]:
+    """Yield the outcome, and below it one fold with everything that did not change."""
     strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
     outcome, below = f"{_title(report)}: {strong}", first.below
     if report.outcome.verdict == "unknown" and below:
@@ -175,6 +177,7 @@ def _quiet(
 
 
 def _nothing(shown_sections: Sequence[Section]) -> str:
+    """Return what did not change; without a noise model, what has no finding."""
     judged: dict[bool, list[str]] = {True: [], False: []}
     for section in shown_sections:
         known = section.diff is None or section.diff.model is not None
@@ -222,6 +225,7 @@ def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
 
 
 def _marker(report: ReportModel) -> str:
+    """Return the hidden line by which a workflow finds its comment again."""
     words = [quote(printable(label)[:_LONGEST_LABEL]) for label in report.labels]
     return f"<!-- pprofdiff {' '.join(words)} -->"
 
@@ -277,6 +281,7 @@ def _listed(reasons: Sequence[Reason]) -> str:
 
 
 def _verdict(report: ReportModel) -> Iterator[_Piece]:
+    """Yield the gate's verdict, with each rule that did not pass."""
     verdict = rulings(report.verdict)
     if verdict is not None:
         text = f"**Verdict** {markup.inline(verdict.summary)}\n\n"
@@ -319,6 +324,7 @@ def _lead(section: Section, first: Answer) -> str:
 def _detailed(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> Iterator[tuple[Section, str]]:
+    """Yield the sections to show in full, each with its mode if not yet stated."""
     said = {"", *(_mode(report, s) for s in shown_sections if _lead(s, first))}
     for section in shown_sections:
         if section.unchanged:
@@ -330,6 +336,7 @@ def _detailed(
 
 
 def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
+    """Return the titles of findings other than the answer, and what is left."""
     texts = []
     follows = list(takewhile(lambda reason: reason.level, others))
     if follows:
@@ -374,6 +381,7 @@ def _support(
 
 
 def _tops(section: Section) -> Iterator[Table]:
+    """Yield what changed most in a comparison of profiles: costlier, then cheaper."""
     for key in section.tops:
         moved = [table for table in tables_of(section.parts) if table.key == key]
         for table in moved:

@@ -307,6 +307,7 @@ def _plain(word: str) -> bool:
 
 
 def _coded(word: str, code: _Span) -> str:
+    """Return a word as code; pipes are entities, as tables differ in escaping them."""
     return "&#124;".join(code(part) if part else "" for part in word.split("|"))
 
 

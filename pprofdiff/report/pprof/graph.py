@@ -127,6 +127,7 @@ def _quotient(values: Column, counts: Column) -> Column:
 def _ordered(
     nodes: Nodes, rows: Column, sums: _Sums, sort: Literal["flat", "cum"]
 ) -> tuple[Column, list[str]]:
+    """Return nodes by descending value, then name, then the other value; and names."""
     first, second = (sums.cum, sums.flat) if sort == "cum" else (sums.flat, sums.cum)
     ranked = sorted(
         zip(

@@ -131,6 +131,7 @@ def _unsure(report: ReportModel) -> bool:
 
 
 def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
+    """Return what the numbers of the tables are."""
     medians = "medians ± 95% interval"
     words = {row.of_turns is not None for row in diff.rows if row.change is not None}
     if True not in words:
@@ -394,6 +395,7 @@ def _in_turns(table: BenchmarkTable) -> bool:
 
 
 def _bounds(summary: Summary) -> str:
+    """Return how far the interval reaches, such as ``3%``."""
     if summary.low is None or summary.high is None:
         return "∞"
     percent = 100 * (inf if summary.spread is None else summary.spread)
@@ -401,6 +403,7 @@ def _bounds(summary: Summary) -> str:
 
 
 def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
+    """Return the scale of both medians, or of `own` if they are far apart."""
     both = (row.tidy_base, row.tidy_new)
     medians = [abs(s.median) for s in both if s is not None and s.median]
     if medians and max(medians) >= _FAR * min(medians):
@@ -479,6 +482,7 @@ def _percent(share: float) -> str:
 
 
 def _test(row: BenchmarkRow) -> str:
+    """Return p and the number of values, as benchstat writes them."""
     counts = list(dict.fromkeys(s.n for s in (row.base, row.new) if s is not None))
     words = [] if row.p is None else [f"p={row.p:.3f}"]
     return " ".join([*words, "n=" + "+".join(map(str, counts))])

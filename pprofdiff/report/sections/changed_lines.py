@@ -72,6 +72,7 @@ def _named(finding: Finding) -> Iterator[ChangedLines]:
 def _changed_table(
     report: ReportModel, changed: Sequence[ChangedLines], *, other: bool
 ) -> Table:
+    """Return a table of changed lines; `other` if findings already name some."""
     diff = report.profiles[0]
     functions = function_cells([lines.function for lines in changed])
     rows = tuple(

@@ -72,6 +72,7 @@ def gc_price_brief(report: ReportModel) -> Iterator[Table]:
 
 
 def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> Table:
+    """Return the table; a brief one has only the largest functions and factors."""
     split, scale = account.split, _scale(report, account)
     larger = max(abs(split.allocated.part), abs(split.price.part))
     sites = sorted(split.places, key=lambda place: -abs(place.part))

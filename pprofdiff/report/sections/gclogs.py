@@ -79,6 +79,7 @@ def _bytes(base: float, new: float) -> _Words:
 
 
 def _of_all(sizes: Sequence[float]) -> Scale:
+    """Return the scale of the smallest, unless the largest is a million in it."""
     least, most = (_MIB * of(sizes, default=0.0) for of in (min, max))
     scale = scale_for((least,), "bytes")
     return scale if most < _LONG * scale.size else scale_for((most,), "bytes")
@@ -149,6 +150,7 @@ def gc_sections(gc: GCDiff, report: ReportModel, _scope: Scope) -> Iterator[Sect
 
 
 def _parts(gc: GCDiff, report: ReportModel) -> Iterator[SectionPart]:
+    """Yield the metrics of logs, and the parts of GC CPU if no profile has them."""
     yield from gc_parts(gc)
     if report.comparison.cpu is None:
         yield from gc_price_parts(report)
@@ -181,6 +183,7 @@ def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _spread_in_words(gc: GCDiff) -> str:
+    """Return what intervals and marks are based on."""
     if gc.several_runs:
         return (
             "95%: interval of the ratio of geometric means, each run one observation. "
@@ -233,6 +236,7 @@ def _table(gc: GCDiff, key: str, figures: tuple[LogFigure, ...]) -> Table:
 
 
 def _ratio(one: Estimate[float | None], *, worse: bool) -> Cell:
+    """Return new ÷ base, marked if more is worse and runs do not differ by as much."""
     ratio = one.ratio
     if ratio is None:
         return Cell("")

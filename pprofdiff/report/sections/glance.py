@@ -143,6 +143,7 @@ def _moved_most(section: Section, way: float) -> Cell | None:
 
 
 def _unit(section: Section) -> str:
+    """Return the unit of a delta, "" for counts, which the section's own row names."""
     diff = section.diff
     if diff is None:
         return ""

@@ -106,6 +106,7 @@ def _sentence(diff: BenchmarkDiff) -> str:
 def _parts(
     rows: Sequence[BenchmarkRow], labels: tuple[str, str], most: int | None
 ) -> Iterator[SectionPart]:
+    """Yield the table, and why its changes have no marks."""
     shown = list(rows) if most is None else list(rows)[:most]
     columns = (
         *sides(labels),

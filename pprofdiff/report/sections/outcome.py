@@ -83,6 +83,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
 
 
 def _builds(outcome: Outcome) -> list[str]:
+    """Return the sentence on how builds differ, which comes first."""
     return (
         [f"The builds differ: {'; '.join(outcome.builds)}."] if outcome.builds else []
     )
@@ -177,6 +178,7 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
 
 
 def _alone(outcome: Outcome) -> list[str]:
+    """Return that no unit changed in the metric of the verdict, if none did."""
     counted = [one for unit in outcome.units for one in unit.counted]
     if any(not one.noise and counts(one) != number(one, one.base) for one in counted):
         return []
@@ -292,6 +294,7 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
 
 
 def _together(moved: Together) -> str:
+    """Return that all benchmarks changed alike, and what else can cause that."""
     low, high, verb = moved.low, moved.high, "slowed"
     doing = "a busy or throttled machine has the same effect"
     if high < 1:
@@ -318,6 +321,7 @@ def _a_second(factor: float, low: float, high: float) -> str:
 
 
 def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
+    """Yield the metrics that changed significantly in the opposite direction."""
     if first.verdict not in ("slower", "faster"):
         return
     for measure in _others(outcome, first):
@@ -347,6 +351,7 @@ def _adds(measure: Measure, first: Measure) -> bool:
 
 
 def _with_interval(measure: Measure) -> str:
+    """Return a metric with its interval, 95% unless stated, in the metric's form."""
     confidence, low, high = _interval(measure, decided=True)
     if low > 0 and not is_bounded(low, high):
         return f"{_amount(measure)} (too few runs for an interval)"

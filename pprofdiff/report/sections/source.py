@@ -183,6 +183,7 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
 
 
 def _why(found: Listing) -> str:
+    """Return why source is missing, and for which build if the other has it."""
     lacking = [side.extent is None for side in found.places.sides]
     whose = ""
     if any(lacking) and not all(lacking):

@@ -85,6 +85,7 @@ def _change(unit: Unit) -> str:
 
 
 def _bounds(unit: Unit) -> str:
+    """Return a unit's bounds, unless they exclude 1 and the unit did not change."""
     cost = unit.cost
     if not unit.moved and not cost.low <= 1 <= cost.high:
         return "not significant"
@@ -208,6 +209,7 @@ def _rest(shares: tuple[float, float], width: int) -> Row:
 
 
 def _times(*pair: float) -> tuple[str, str]:
+    """Return the cost per op on both sides, in one unit unless far apart."""
     far = max(pair) >= _FAR * min(pair)
     base, new = (
         seconds(*((own, own) if far else pair)).partition(" → ")[::2] for own in pair

@@ -20,6 +20,7 @@ _WIDTH, _ROW = 1000, 300
 
 
 def _picture(report: SeriesReport, form: Literal["svg", "png"]) -> bytes:
+    """Return the curves of each kind of profile as an image, one row per kind."""
     from pprofdiff.plots.curveplot import curves, curves_in_words, drawable
     from pprofdiff.plots.drawing import image
 

@@ -94,6 +94,7 @@ def _paragraph(block: Paragraph, page: Page) -> Iterator[Line]:
 
 
 def _fixed(block: Lines, page: Page) -> Iterator[Line]:
+    """Yield lines that are not wrapped; on a terminal, what does not fit is cut."""
     for word in block.lines:
         text = word.whole
         if page.fit:
@@ -168,6 +169,7 @@ class _Room(NamedTuple):
 def _fitted(
     block: Grid, row: Sequence[Word], widths: Sequence[int], name: str
 ) -> list[Span]:
+    """Return a row's cells, with words cut to their columns; `name` is its name."""
     cells = []
     for i, (word, width) in enumerate(zip(row, widths, strict=True)):
         text = name if i == block.flexible else word.whole
@@ -220,6 +222,7 @@ def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
 def _headings(
     headings: Sequence[str], align: str, widths: Sequence[int]
 ) -> Iterator[Line]:
+    """Yield headings, on several lines if a column is narrower."""
     columns_of = []
     for heading, width in zip(headings, widths, strict=True):
         words = [middle_cut(word, width) for word in heading.split()]
@@ -265,6 +268,7 @@ def _stacked(block: Grid, width: int) -> Iterator[Line]:
 
 
 def _in_lines(block: Grid, width: int) -> list[tuple[list[int], list[int]]]:
+    """Return which columns share a line below a name, and their widths."""
     room = _Room.of(block)
     groups: list[tuple[list[int], list[int]]] = []
     left = 0

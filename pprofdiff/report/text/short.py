@@ -287,6 +287,7 @@ def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 
 def _moved(section: Section, room: _Room) -> list[SectionPart]:
+    """Return what an answer shows of the first section."""
     if section.short_parts is None:
         return []
     return list(section.short_parts(room.rows, room.categories))

@@ -247,6 +247,7 @@ class _Reader:
         )
 
     def tables(self) -> FileTables:
+        """Return the tables that events refer to."""
         return FileTables(
             frequency=self._frequency,
             strings=self._strings,

@@ -179,6 +179,7 @@ def _check(
 
 
 def _check_times(tick: NDArray[np.int64], is_first: NDArray[np.bool_]) -> None:
+    """Raise Damage if a goroutine's time runs backwards."""
     if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
         raise Damage("time stamps out of order: clocks of its processors disagree")
 

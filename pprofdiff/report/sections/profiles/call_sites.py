@@ -116,6 +116,7 @@ class _Objects(Struct, frozen=True):
         return counts
 
     def words(self, counts: tuple[int, int]) -> str:
+        """Return raw counts scaled, such as per op, or as a percentage of all."""
         scaled = self.by.scaled(*counts)
         if self.by.mode == "composition":
             base, new = (f"{value:.2f}" for value in scaled)
@@ -142,6 +143,7 @@ def _objects(
 
 
 def _site(diff: ProfileDiff, leaves: View, row: int) -> tuple[str, ...]:
+    """Return the function that allocates, and its caller in the program."""
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     names = diff.paired_functions.names
     return (names[leaf],) if owner == leaf else (names[leaf], names[owner])

@@ -85,6 +85,7 @@ def _attribution(diff: ProfileDiff, side: int) -> Attribution:
 def _matching(
     diff: ProfileDiff, side: int, chosen: NDArray[np.bool_], matches_name: Matches
 ) -> NDArray[np.int64]:
+    """Return the samples of a side that match: by category, or else by function."""
     hits = chosen[_attribution(diff, side).category]
     rows = diff.paired_functions.sides[side]
     matches = np.array([matches_name(name) for name in rows.names], bool)

@@ -77,6 +77,7 @@ def movers(
 
 
 def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
+    """Return that no function's flat, or cum, changed."""
     how = " significantly" if diff.model else ""
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
@@ -217,6 +218,7 @@ def _without_runtime(
 def _moved(
     diff: ProfileDiff, table: FunctionTable, column: ValueColumn
 ) -> NDArray[np.bool_]:
+    """Return which rows changed, as far as known, and are not on every stack."""
     moved: NDArray[np.bool_] = ~_still(diff, table, column) & ~plumbing(table)
     return moved
 
@@ -262,6 +264,7 @@ def _rows(
     column: ValueColumn,
     rows: list[list[int]],
 ) -> tuple[Row, ...]:
+    """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
     cum = table.raw("cum")
     judged = table.judge(column)
@@ -330,6 +333,7 @@ def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
 
 
 def _pair(before: str, now: str) -> tuple[Cell, Cell, Cell]:
+    """Return both names with their paths, which may be all that differs."""
     texts = with_path(before), with_path(now)
     if texts[0] == texts[1]:
         texts = shown(before), shown(now)

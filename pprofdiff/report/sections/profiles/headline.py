@@ -43,6 +43,7 @@ def headline(diff: ProfileDiff, *, noise: bool | None) -> str:
 
 
 def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
+    """Return that no group changed, and the category that changed anyway."""
     parts = (part for group in groups for part in judged_categories(diff, group.id))
     moved = [part for part in parts if part.noise is False]
     if not moved:

@@ -61,6 +61,7 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
 
 
 def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
+    """Return the cell of a function that had another name in base."""
     name = table.names[row]
     was = _before(table.noun, before, name)
     verb = "probably was" if table.probable[row] else "was"

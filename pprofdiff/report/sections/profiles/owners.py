@@ -251,5 +251,6 @@ def _mostly(paid: View) -> str:
 
 
 def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
+    """Return a call site, and its caller in the program if it is a library's."""
     site, owner = int(sites["site"][row]), int(sites["owner"][row])
     return (names[site],) if owner in (site, -1) else (names[site], names[owner])

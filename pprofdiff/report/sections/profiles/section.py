@@ -114,6 +114,7 @@ def profile_sections(
 
 
 def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
+    """Return bytes or objects per op as benchmarks in interleaved rounds count."""
     turns, kind = report.comparison.turns, diff.sample_type.type
     if turns is None or not report.comparison.measured or kind not in turns.allocated:
         return None
@@ -162,6 +163,7 @@ def _tops(diff: ProfileDiff) -> tuple[str, ...]:
 
 
 def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
+    """Return the number of hosts in the smaller fleet, None without fleets."""
     fleets = report.comparison.base.fleet, report.comparison.new.fleet
     counts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
     return min(counts, default=None)
@@ -258,6 +260,7 @@ def _undecided(report: ReportModel) -> bool:
 
 
 def _of_turns(report: ReportModel, units: Sequence[Unit]) -> bool:
+    """Return whether turns show that the CPU/op of benchmarks changed."""
     benchmarks = report.comparison.benchmarks
     keys = {unit.key[:2] for unit in units if unit.key is not None}
     return benchmarks is not None and any(

@@ -185,6 +185,7 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
+    """Yield the rows of a table's figures, except those without any."""
     rows = (_row(diff, one) for one in figures_of(table))
     yield from filter(None, rows)
 
@@ -378,6 +379,7 @@ def _collected(gc: Collections) -> bool:
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
+    """Yield GC cycles, what triggered them, what they cost, and what they left."""
     triggers = [side.triggers for side in diff.sides]
     for row in _rows(diff, "gc"):
         yield row

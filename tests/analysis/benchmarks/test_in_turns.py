@@ -120,6 +120,18 @@ def test_all_that_is_counted_is_next_to_the_time():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("times", "once"), [(100, True), (100_000, False)])
+def test_bytes_that_a_process_allocates_once_are_no_change_per_op(times, once):
+    """With 0 allocs/op, more iterations alone make B/op less."""
+
+    def of(label, number, space):
+        result = f"BenchmarkX 	{number}	10 ns/op	{space} B/op	0 allocs/op\n"
+        return side(label, "measured: in turns\npkg: p\n" + 20 * result)
+
+    turns = measured_in_turns(of("base", times, 52), of("new", 4 * times, 7))
+    assert turns.alike("alloc_space") == once
+
+
 def test_a_benchmark_that_one_side_has_alone_is_left_out():
     both, alone = Unit(F, name="A"), Unit(F, name="B")
     turns = measured_in_turns(made("base", both, alone), made("new", both))

@@ -37,6 +37,7 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.names import (
     is_closure,
+    package_end,
     package_of,
     strip_type_arguments,
 )
@@ -828,7 +829,8 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             inside = caller is not None and _is_inside(cpu, place.row, caller.row)
             if place.row in closures and not inside:
                 continue
-            if caller is not None and not known and _is_apart(cpu, place, caller):
+            # A closure is its function's code: without it, the function does the work.
+            if caller and not known and not inside and _is_apart(cpu, place, caller):
                 caller = None
         kept.append(place if caller is None else _narrowed(cpu, caller, found))
     wholes = [place for place in kept if place.whole]
@@ -955,10 +957,14 @@ def _caller(
 
 
 def _is_inside(cpu: CPUComparison, row: int, function: int) -> bool:
-    """Return whether a function is a closure, or Ruby's block, written in another."""
+    """Return whether a function is a closure, or Ruby's block, written in another.
+
+    Where that is inlined, its closure has the name of its caller before its own.
+    """
     name, outer = cpu.names[row], cpu.names[function]
-    if is_closure(name) and name.startswith(f"{outer}."):
-        return True
+    if is_closure(name):
+        inlined = f".{outer[package_end(outer) + 1 :]}.func"
+        return name.startswith(f"{outer}.") or inlined in name
     return name.startswith("block ") and name.endswith(f" in {outer}")
 
 

@@ -773,6 +773,17 @@ def test_of_a_library_function_that_calls_back_no_part_is_named():
     assert not any("In it: sort.Slice" in one.text for one in found)
 
 
+@pytest.mark.parametrize(
+    "closure", ["p.F.func1", "p.G.F.func1"], ids=["own", "inlined"]
+)
+def test_a_closure_of_one_side_counts_with_its_function(closure):
+    base = REST | {path("sort.Slice", "F"): 80, path(closure, "sort.Slice", "F"): 140}
+    new = REST | {path("slices.Sort", "F"): 85}
+    for sides in ((base, new), (new, base)):
+        found = causes(*map(Unit, sides))[1].causes
+        assert found[0].title.startswith("p.F uses")
+
+
 def test_callees_with_good_parts_of_a_change_are_named():
     """None has most of it, so their caller is the cause."""
     base = REST | {path("F"): 100} | {path(one, "F"): 400 for one in "AB"}

@@ -285,7 +285,7 @@ class SourceNote(NamedTuple):
         where = "" if known else f" in {function}"
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
         together = "together " if self.said and not self.lines.alone else ""
-        amount = f", {together}{self.amount} cum" if self.amount else ""
+        amount = f", {together}cum {self.amount}" if self.amount else ""
         parts = (amount, self.said) if self.lines.alone else (self.said, amount)
         return f"{was}{self.more}{where}{''.join(parts)}{self.added}"
 

@@ -582,7 +582,7 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     old = "package m\n\nfunc Far() {\n	a()\n	b()\n	c()\n}\n"
     new = old.replace("a()", "aa()").replace("c()", "cc()")
     samples = {4: 1000, 6: 500}, {4: 3000, 6: 500}
-    said = 'Changed: 4, 10.00 → 30.00 ms/op cum (also 6); "c".'
+    said = 'Changed: 4, cum 10.00 → 30.00 ms/op (also 6); "c".'
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
@@ -678,7 +678,7 @@ def test_changed_callees_of_a_cause_have_their_lines(tmp_path, samples, said):
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
     sources = sources_of("..".join(refs), str(repo.folder), "")
     report = text(report_of(comparison, sources=sources))
-    assert ("Changed: inner.go:4 in m.Inner, 3.50 → 0.80 ms/op cum" in report) is said
+    assert ("Changed: inner.go:4 in m.Inner, cum 3.50 → 0.80 ms/op" in report) is said
     first = "m.Outer " if said else "m.Inner "
     assert report.partition("1. ")[2].startswith(first)
 
@@ -690,7 +690,7 @@ def test_what_braces_replace_is_what_was_removed(tmp_path):
         "a()", "aa()"
     )
     samples = {9: 500, 6: 3000}, {9: 500}
-    said = "Removed: 6-7, 30.00 → 0.00 ms/op cum (changed in new: 4)"
+    said = "Removed: 6-7, cum 30.00 → 0.00 ms/op (changed in new: 4)"
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
@@ -701,7 +701,7 @@ def test_lines_that_only_moved_do_not_come_first(tmp_path):
     new = f"package m\n\nfunc Far() {{\n	if kind() && slow() {{\n		x()\n		return\n	}}\n\n{rest}}}\n"
     samples = {4: 3000, 7: 500, 8: 500}, {9: 500, 10: 500}
     found = of_lines(tmp_path, (old, new), samples)
-    assert "Changed: 4, 30.00 → 0.00 ms/op cum" in found
+    assert "Changed: 4, cum 30.00 → 0.00 ms/op" in found
 
 
 TESTS_OF_F = "package p\n\nfunc BenchmarkAll(b *testing.B) {\n\tF()\n}\n"

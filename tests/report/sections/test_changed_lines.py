@@ -134,7 +134,7 @@ def test_a_heap_that_grew_names_its_lines(refs):
     (lines,) = finding.source.lines
     assert lines.place == "f.go:5"
     assert (lines.base, lines.new) == (0, 200 << 20)
-    assert "Changed: f.go:5 in m.F, 0.0 → 200.0 MiB cum; " in " ".join(
+    assert "Changed: f.go:5 in m.F, cum 0.0 → 200.0 MiB; " in " ".join(
         text(report_parts(report)).split()
     )
 

@@ -183,17 +183,18 @@ def _parts(
         if diff.grouped:
             undecided = _undecided(report)
             yield group_table(diff, labels, undecided=undecided, timed=measured)
-            if scope.full:
-                yield from owned_most(
-                    diff, labels, scope.granularity, measured=measured
-                )
         show = partial(movers, diff, labels, granularity=scope.granularity, rows=rows)
         moved = list(show(column="cum", measured=measured))
         if diff.is_cpu:
             moved += show(column="flat", measured=measured)
         # Timed turns may decide on a cause that a few samples do not.
         caused = measured and any(one.claim for one in report.findings.causes)
-        yield from tables_of(moved) if caused else moved
+        tables = list(tables_of(moved))
+        owned = list[Table]()
+        if diff.grouped and (scope.full or not tables):
+            owned += owned_most(diff, labels, scope.granularity, measured=measured)
+        yield from owned
+        yield from tables if caused or owned else moved
         yield from _of_fleet(report, diff)
         yield from _of_units(report, diff)
         if diff.grouped:

@@ -15,7 +15,8 @@ from pprofdiff.measure.sides import SIDES, SideName
 _EQUAL_BELOW = 3.0
 # Beyond this the faster side's iterations would overflow an int32.
 _LARGEST_FACTOR = 100_000
-_FAST_S = 1e-10
+FAST_S = 1e-10
+"""The shortest time per op, in seconds, that iterations are chosen for."""
 
 
 class Counts(NamedTuple):
@@ -33,11 +34,15 @@ def any_unlike(pilots: Mapping[SideName, Mapping[Leaf, Pilot]]) -> bool:
     """Return whether pilots differ so much that one side would run more iterations."""
     base, new = (pilots[side] for side in SIDES)
     return any(
-        abs(log(max(own.seconds, _FAST_S) / max(new[leaf].seconds, _FAST_S)))
-        >= log(_EQUAL_BELOW)
+        unlike(own.seconds, new[leaf].seconds)
         for leaf, own in base.items()
         if leaf in new
     )
+
+
+def unlike(one: float, other: float) -> bool:
+    """Return whether two times per op differ by more than pilots of one build may."""
+    return abs(log(max(one, FAST_S) / max(other, FAST_S))) >= log(_EQUAL_BELOW)
 
 
 def counts_for(
@@ -49,7 +54,7 @@ def counts_for(
     iterations, `factor` or, if None, the ratio of the speeds; 1 if they are within a
     factor of three. If `factor` is negative, base runs more.
     """
-    base, new = (max(pilots[side].seconds, _FAST_S) for side in SIDES)
+    base, new = (max(pilots[side].seconds, FAST_S) for side in SIDES)
     if factor is None:
         factor = _factor(log(base / new))
     times = abs(factor)
@@ -88,7 +93,7 @@ def alike_counts(
     }
     logs = [
         log(
-            max(both["base"].seconds, _FAST_S) / max(both["new"].seconds, _FAST_S),
+            max(both["base"].seconds, FAST_S) / max(both["new"].seconds, FAST_S),
         )
         for both in of_leaf.values()
     ]

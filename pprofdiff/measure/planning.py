@@ -6,18 +6,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.errors import UsageError
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import GoBenchmarks, Plan
 from pprofdiff.measure.iterations import (
+    FAST_S,
     Counts,
     alike_counts,
     any_unlike,
     counts_for,
+    unlike,
 )
 from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, Pilot, pilots, shorter
+from pprofdiff.measure.leaves import Leaf, Pilot, pilots, results_of, shorter
 from pprofdiff.measure.processes import run_leaf
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
@@ -87,18 +90,20 @@ def planned(
             "-ldflags in GOFLAGS): their placement may account for a change of a few "
             "percent"
         )
+    if asked.iterations is None:
+        found = {side: _alone(layouts, side, found[side], common) for side in trees}
     start = _set_up_seconds(layouts, found, common)
     turn = _Turn.of(len(common), start, layouts.seconds)
     plans = _plans(asked, found, common, seconds, turn)
-    unlike = [
+    different = [
         f"{leaf.shown} ({plan.timed.base:,} and {plan.timed.new:,})"
         for leaf, plan in plans.items()
         if plan.timed.base != plan.timed.new
     ]
-    if unlike:
+    if different:
         warn(
             "base and new run a different number of iterations, so that both get "
-            f"enough time: {_few(unlike)}"
+            f"enough time: {_few(different)}"
         )
     fixed = asked.iterations is not None or asked.seconds is not None
     longer = None if fixed else turn.seconds
@@ -126,6 +131,36 @@ class _Turn(NamedTuple):
             return cls(seconds, number, number)
         number -= number % _ALIKE
         return cls(seconds, number, _ALIKE if linking <= 2 * _ALIKE * each else number)
+
+
+def _alone(
+    layouts: Layouts,
+    side: SideName,
+    found: Mapping[Leaf, Pilot],
+    leaves: Sequence[Leaf],
+) -> dict[Leaf, Pilot]:
+    """Return the pilots of a side, with the times of benchmarks run by themselves.
+
+    In a pilot, all benchmarks of a package share a process: what one leaves in global
+    variables may make another many times slower or faster. Those that take a turn per
+    op, or that differ no more than pilots do, keep the pilot's time.
+    """
+    packages = [leaf.package for leaf in found]
+    times = {}
+    for leaf in leaves:
+        pilot = max(found[leaf].seconds, FAST_S)
+        if pilot > _SHORTEST_TURN_S or packages.count(leaf.package) == 1:
+            continue
+        # Go raises the iterations until they take that long.
+        flags = [f"-test.benchtime={_SHORTEST_TURN_S}s"]
+        printed, _ = run_leaf(layouts, side, leaf, 1, flags)
+        for _, unit, value in results_of(printed):
+            if unit == TIME.printed and unlike(value * 1e-9, pilot):
+                times[leaf] = value * 1e-9
+    return {
+        leaf: one._replace(seconds=times.get(leaf, one.seconds))
+        for leaf, one in found.items()
+    }
 
 
 def _set_up_seconds(

@@ -12,6 +12,7 @@ from pprofdiff.measure.gotest import GoBenchmarks, Plan
 from pprofdiff.measure.iterations import Counts
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf
+from pprofdiff.measure.planning import planned
 from pprofdiff.measure.sides import SIDES, Checkout
 
 pytestmark = pytest.mark.go
@@ -66,19 +67,24 @@ TIMES = {"One": 1, "OneSetUp": 1, "SetUp": 100, "Paused": 100}
 TURNS = 4
 
 
-@pytest.fixture(scope="module")
-def counted(tmp_path_factory):
-    """Return (benchmark, whether it has CPU per op) of each line of both sides."""
-    folder = tmp_path_factory.mktemp("turns")
+def built(folder, benchmarks):
+    """Return the test binaries of a package, for both sides."""
     (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
-    (folder / "p_test.go").write_text(BENCHMARKS)
+    (folder / "p_test.go").write_text(benchmarks)
     asked = go_test([])
     # The linker's flags are taken, so that functions keep their order.
     variables = {**gobuild.environment(), "GOFLAGS": "-buildvcs=false -ldflags=-w"}
     tree = gobuild.Tree(Checkout("new", "new", ""), str(folder), str(folder), variables)
     binaries = gobuild.test_binaries(tree, asked, str(folder / "bin"))
     trees = dict.fromkeys(SIDES, tree)
-    layouts = Layouts(asked, trees, dict.fromkeys(SIDES, binaries))
+    return Layouts(asked, trees, dict.fromkeys(SIDES, binaries))
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """Return (benchmark, whether it has CPU per op) of each line of both sides."""
+    folder = tmp_path_factory.mktemp("turns")
+    layouts = built(folder, BENCHMARKS)
     plans = {
         Leaf("example.com/p", name): Plan(*[Counts(times, times)] * 3)
         for name, times in TIMES.items()
@@ -107,3 +113,38 @@ def test_cpu_per_op_is_of_operations_or_missing(counted, name, has):
     """Set-up cancels out where a shorter run has it; with one operation, none does."""
     assert counted.count((name, has)) == TURNS * len(SIDES)
     assert (name, not has) not in counted
+
+
+LEAVES_STATE = """package p
+
+import "testing"
+
+var number, sum = 10_000, 0
+
+func BenchmarkFirst(b *testing.B) {
+	number = 1
+	for range b.N {
+		sum++
+	}
+}
+
+func BenchmarkLater(b *testing.B) {
+	for range b.N {
+		for i := range number {
+			sum ^= sum*31 + i
+		}
+	}
+}
+"""
+
+
+def test_iterations_suit_a_benchmark_by_itself(tmp_path):
+    """In the pilot, what First leaves makes Later a thousand times faster."""
+    layouts = built(tmp_path, LEAVES_STATE)
+    (later,) = (
+        plan.timed.base
+        for leaf, plan in planned(layouts, 1.0, list[str]().append).plans.items()
+        if leaf.name == "Later"
+    )
+    # A turn is a tenth of a second or less, and an op takes a microsecond at least.
+    assert later <= 100_000

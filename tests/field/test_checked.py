@@ -64,7 +64,7 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
     outcome = report(case).outcome
     first = outcome.headline
     headline = outcome_text(outcome).headline
-    if first is None or not first.more_is:
+    if first is None or not first.cost.more_is:
         return
     rest, by = headline.partition(": ")[2].removeprefix("about "), first.judged
     for first in outcome.moved[:1]:
@@ -109,14 +109,14 @@ def test_the_outcome_says_what_its_figures_say(case):
         assert first.verdict == outcome.verdict
     words = outcome_text(outcome)
     headline = words.headline
-    if first is None or not first.more_is:
+    if first is None or not first.cost.more_is:
         assert outcome.verdict == "unknown"
         assert headline.startswith("No outcome: ")
         return
     begins = {"slower": "Slower", "faster": "Faster", "same": "The same", "unknown": "Can't tell"}  # fmt: skip
     assert headline.startswith(f"{begins[outcome.verdict]}")
     slower = {"slower": first.judged.ratio > 1, "faster": first.judged.ratio < 1}[
-        first.more_is
+        first.cost.more_is
     ]
     if outcome.verdict in ("slower", "faster"):
         assert slower == (outcome.verdict == "slower"), headline

@@ -63,7 +63,7 @@ def test_the_outcome_turns_around(case):
         assert isclose(one.judged.ratio * other.judged.ratio, 1, rel_tol=_FEW)
         assert isclose(one.judged.low * other.judged.high, 1, rel_tol=_FEW)
         assert isclose(one.judged.high * other.judged.low, 1, rel_tol=_FEW)
-        assert one.more_is == other.more_is
+        assert one.cost.more_is == other.cost.more_is
     assert set(there.contrary) == set(back.contrary)
     assert (there.alike is None) == (back.alike is None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
@@ -15,10 +16,7 @@ from tests.analysis.measuring import Unit, compared, path
 def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
     """Return an outcome that rests on one figure."""
     judged = Ratio(ratio, *bounds, narrow or bounds, bounds, 0.1)
-    measure = Measure(
-        *("time", "time an operation", "s", 1.0, ratio, judged, "slower", "test"),
-        confidence=confidence,
-    )
+    measure = Measure(TIME, 1.0, ratio, judged, "test", confidence=confidence)
     return Outcome(verdict, (measure,))
 
 
@@ -62,7 +60,7 @@ def test_a_trace_is_taken_where_time_moved_and_cpu_did_not(time, cpu, expected):
     assert first.verdict == time[0]
     measures = (first,)
     if cpu is not None:
-        measures += (first._replace(id="cpu", judged=first.judged._replace(ratio=cpu)),)
+        measures += (first._replace(cost=CPU, judged=first.judged._replace(ratio=cpu)),)
     assert unexplained(Outcome(time[0], measures)) is expected
 
 

@@ -14,7 +14,6 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.busy import busy, scheduling_alone
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.control.alike import ScaledAlike, scaled_alike
-from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.judge.calibration import (
     TOTAL_FREEDOM,
     TOTAL_SIGMA,
@@ -81,8 +80,6 @@ _SLOWED = 3.0
 _CHANGED = ("slower", "faster")
 # Costs per op, which imply how much work was done.
 _COSTS = ("time", "cpu", "task", "about")
-# Wall-clock figures.
-_CLOCK = tuple(key for key, cost in COSTS.items() if cost.clock)
 # The least factor shared by all groups that is worth reporting.
 _WORTH = 1.10
 # The longest measurement to advise, as a multiple of this one.
@@ -137,7 +134,7 @@ def _outcome(comparison: Comparison) -> Outcome:
     diff = comparison.cpu
     # The load that hosts get says nothing about their build.
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
-    speeds = [m for m in figures if m.more_is]
+    speeds = [m for m in figures if m.cost.more_is]
     benchmarks = timed(comparison)
     factor = rate = None
     if diff is not None and alike is not None:
@@ -167,11 +164,11 @@ def _outcome(comparison: Comparison) -> Outcome:
             by_label=units_by_task(comparison),
         )
     first = speeds[0]
-    share = busy(comparison) if first.id in _CLOCK else None
+    share = busy(comparison) if first.cost.clock else None
     if share is not None:
         # CPU time excludes what other processes use.
         figures.sort(key=lambda measure: measure.id != "cpu")
-        speeds = [m for m in figures if m.more_is]
+        speeds = [m for m in figures if m.cost.more_is]
     if not _by_prior(first):
         share = None
     first, verdict = _decided(speeds)
@@ -329,7 +326,7 @@ def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
     other = next((m for m in measures if m is not first), None)
     if other is None:
         return f"{_BUSY} both CPU/op and time/op, and one is not known: {_LONGER}"
-    noun, others = COSTS[first.id].noun, COSTS[other.id].noun
+    noun, others = first.cost.noun, other.cost.noun
     missing = []
     if not first.beyond_chance:
         missing.append(f"{noun} does not reach that")
@@ -449,7 +446,7 @@ def machine_moved_time(comparison: Comparison) -> bool:
     if diff is None or comparison.of_fleets or busy(comparison) is None:
         return False
     figures = list(measures(comparison))
-    clock = next((m for m in figures if m.id in _CLOCK), None)
+    clock = next((m for m in figures if m.cost.clock), None)
     if clock is None or not _code_alike(comparison, scaled_alike(diff)):
         return False
     return _machine(comparison, clock, figures)
@@ -457,7 +454,7 @@ def machine_moved_time(comparison: Comparison) -> bool:
 
 def _by_prior(measure: Measure) -> bool:
     freedom = sum(measure.runs) - len(measure.runs)
-    return measure.id in _CLOCK and freedom < TOTAL_FREEDOM
+    return measure.cost.clock and freedom < TOTAL_FREEDOM
 
 
 def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
@@ -478,7 +475,7 @@ def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """Return what it takes for a significant second figure to decide alone."""
     wanted = _wanted(measure, measure.judged.wide, abs(log(measure.judged.ratio)), noun)
     return (
-        f"{measure.figure} changed, but no other figure did, and one figure alone "
+        f"{measure.cost.figure} changed, but no other figure did, and one figure alone "
         f"needs 99%: {wanted}"
     )
 
@@ -567,7 +564,7 @@ def _machine(comparison: Comparison, first: Measure, figures: list[Measure]) -> 
     the program, so the machine is not blamed.
     """
     cpu = next((m for m in figures if m.id == "cpu"), None)
-    if cpu is None or first.id not in _CLOCK:
+    if cpu is None or not first.cost.clock:
         return False
     if cpu.moved or comparison.trace is not None:
         return False
@@ -619,7 +616,7 @@ def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
     first = speeds[0]
     for measure in speeds[1:]:
         if first.verdict == "same":
-            if first.id == "cpu" and measure.id in _CLOCK:
+            if first.id == "cpu" and measure.cost.clock:
                 yield measure
         elif measure.id != "control" or measure.judged.width < first.judged.width:
             yield measure

@@ -114,8 +114,8 @@ def timed(comparison: Comparison) -> Timed | None:
     if len(names) == 1:
         (whole_ratio,) = each.values()
     runs = _count(base, names), _count(new, names)
-    whole = _figure(TIME, (old, now), whole_ratio, source_of(names), runs)
-    whole = whole._replace(in_turns=in_turns)
+    source = source_of(names)
+    whole = Measure(TIME, old, now, whole_ratio, source, runs, in_turns=in_turns)
     is_busy = busy(comparison) is not None
     units = units_of(comparison, names, by_run, medians, busy=is_busy)
     return Timed(whole, each, units)
@@ -153,8 +153,9 @@ def _tasks(comparison: Comparison) -> Measure | None:
     mean = task.mean
     if mean.by_run:
         source = f"{source}, by run"
-    what = TASK._replace(figure=f"{TASK.figure} {task.name}")
-    return _figure(what, mean.means, mean.ratio, source, mean.runs)
+    name = f"{TASK.figure} {task.name}"
+    what = TASK._replace(figure=name, noun=name)
+    return Measure(what, *mean.means, mean.ratio, source, mean.runs)
 
 
 def _throughput(comparison: Comparison) -> Measure | None:
@@ -170,10 +171,10 @@ def _throughput(comparison: Comparison) -> Measure | None:
     base, new = ([[rate] for rate in side.values()] for side in work.by_run)
     if comparison.loads is None or not base or not new:
         ratio = ratio_of_sums(*rates, prior_sigma=sigma)
-        return _figure(what, rates, ratio, work.reason, (1, 1))
+        return Measure(what, *rates, ratio, work.reason)
     in_turns = all_paired(base, new, comparison.pairs)
     ratio = ratio_of_medians(base, new, sigma, in_turns=in_turns)
-    return _figure(what, rates, ratio, work.reason, (len(base), len(new)))
+    return Measure(what, *rates, ratio, work.reason, (len(base), len(new)))
 
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
@@ -198,8 +199,15 @@ def _of_turns(what: Cost, seconds: InTurns, source: str) -> Measure:
     total = total_of_turns(seconds)
     low, high = beyond_turns(*total.ratio.bounds)
     ratio = total.ratio._replace(low=low, high=high)
-    figure = _figure(what, total.means, ratio, source, total.runs)
-    return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
+    return Measure(
+        what,
+        *total.means,
+        ratio,
+        source,
+        total.runs,
+        in_turns=True,
+        confidence=TURNS_CONFIDENCE,
+    )
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
@@ -217,8 +225,9 @@ def _per_operation(diff: ProfileDiff, what: Cost, source: str) -> Measure | None
     base, new = total.means
     if total.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
-    figure = _figure(what, (base / 1e9, new / 1e9), total.ratio, source, total.runs)
-    return figure._replace(in_turns=total.by_run and diff.in_turns)
+    in_turns = total.by_run and diff.in_turns
+    sides = base / 1e9, new / 1e9
+    return Measure(what, *sides, total.ratio, source, total.runs, in_turns=in_turns)
 
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:
@@ -230,8 +239,7 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
     if found is None or not found.holds:
         return None
     source = f"{found.work.rows} functions of the CPU profile"
-    measure = _figure(CONTROL, diff.totals, found.cost, source, _runs(diff))
-    return measure._replace(base=None, new=None)
+    return Measure(CONTROL, None, None, found.cost, source, _runs(diff))
 
 
 def _about(comparison: Comparison) -> Measure | None:
@@ -248,31 +256,11 @@ def _about(comparison: Comparison) -> Measure | None:
         f"{work.rows} shared call sites show"
     )
     cost = ratio_of_sums(*sides, runs, scale_sigma=work.sigma)
-    measure = _figure(ABOUT, sides, cost, source, runs)
-    return measure._replace(base=None, new=None)
+    return Measure(ABOUT, None, None, cost, source, runs)
 
 
 def _runs(diff: ProfileDiff) -> tuple[int, int]:
     return len(diff.base.runs), len(diff.new.runs)
-
-
-def _figure(
-    what: Cost,
-    sides: tuple[float, float],
-    ratio: Ratio,
-    source: str,
-    runs: tuple[int, int],
-) -> Measure:
-    return Measure(
-        what.id,
-        what.figure,
-        what.unit,
-        *sides,
-        ratio,
-        what.more_is,
-        source,
-        runs,
-    )
 
 
 def measures(comparison: Comparison) -> Iterator[Measure]:

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
+from pprofdiff.analysis.figures.costs import Cost
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.judge.student import student
@@ -55,26 +56,26 @@ _NO_BOUNDS = 100
 class Measure(NamedTuple):
     """One figure for the whole change, new against base.
 
-    `id` is stable; `figure` names what is measured, in `unit`. `judged` is new ÷ base,
-    which is known also if `base` and `new` are not; its `low` and `high` are at
-    `confidence` percent. The builds are the same if its 90% interval stays within
-    `same_within` of 1; a figure that changes alone needs the 99% one. `more_is` says
-    what a larger value means: ``slower``, ``faster``, or "" for neither. With
+    `judged` is new ÷ base, which is known also if `base` and `new` are not; its `low`
+    and `high` are at `confidence` percent. The builds are the same if its 90% interval
+    stays within `same_within` of 1; a figure that changes alone needs the 99% one. With
     `in_turns`, runs of base are paired with the runs of new next to them in time.
     """
 
-    id: str
-    figure: str
-    unit: str
+    cost: Cost
     base: float | None
     new: float | None
     judged: Ratio
-    more_is: Literal["slower", "faster", ""]
     source: str
     runs: tuple[int, int] = (1, 1)
     same_within: float = SAME_WITHIN
     in_turns: bool = False
     confidence: int = 95
+
+    @property
+    def id(self) -> str:
+        """The stable id of what is measured."""
+        return self.cost.id
 
     @property
     def of_turns(self) -> bool:
@@ -84,11 +85,11 @@ class Measure(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """The verdict by this figure alone; unknown if it does not measure speed."""
-        if not self.more_is:
+        if not self.cost.more_is:
             return "unknown"
         by = self.judged
         more = verdict_between(by.ratio, by.bounds, by.narrow, self.same_within)
-        if self.more_is == "slower" or more in ("same", "unknown"):
+        if self.cost.more_is == "slower" or more in ("same", "unknown"):
             return more
         return "faster" if more == "slower" else "slower"
 
@@ -100,7 +101,7 @@ class Measure(NamedTuple):
     @property
     def slowdown(self) -> float:
         """The logarithm of the ratio, above 0 if new is slower."""
-        return log(self.judged.ratio) * (1 if self.more_is == "slower" else -1)
+        return log(self.judged.ratio) * (1 if self.cost.more_is == "slower" else -1)
 
     @property
     def beyond_chance(self) -> bool:
@@ -177,7 +178,7 @@ def off_cpu(time: float, cpu: float) -> bool:
 
 def contradict(one: Measure, other: Measure) -> bool:
     """Return whether new is slower by one figure's ratio and faster by the other's."""
-    both = all(m.more_is and m.judged.ratio > 0 for m in (one, other))
+    both = all(m.cost.more_is and m.judged.ratio > 0 for m in (one, other))
     return both and one.slowdown * other.slowdown < 0
 
 

@@ -72,14 +72,14 @@ def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:
         by, (low, high) = measure.judged, measure.judged.narrow
         if not by.low <= low <= by.ratio <= high <= by.high:
             bounds = by.low, low, by.ratio, high, by.high
-            yield Contradiction("interval", f"{measure.figure} {bounds}")
+            yield Contradiction("interval", f"{measure.cost.figure} {bounds}")
     first = outcome.headline
-    if first is None or not first.more_is:
+    if first is None or not first.cost.more_is:
         if outcome.verdict != "unknown":
             yield Contradiction("verdict without a figure", outcome.verdict)
         return
-    whole = f"{outcome.verdict}, {first.figure} {first.judged.ratio}"
-    slower = (first.judged.ratio > 1) == (first.more_is == "slower")
+    whole = f"{outcome.verdict}, {first.cost.figure} {first.judged.ratio}"
+    slower = (first.judged.ratio > 1) == (first.cost.more_is == "slower")
     if outcome.verdict in ("slower", "faster"):
         if slower != (outcome.verdict == "slower") and not outcome.moved:
             yield Contradiction("verdict against its figure", whole)

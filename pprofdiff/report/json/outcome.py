@@ -78,8 +78,8 @@ def _measure(measure: Measure | None) -> Row:
         return {**dict.fromkeys(names), "source": None, "runs": None}
     return {
         "id": measure.id,
-        "figure": measure.figure,
-        "unit": measure.unit or None,
+        "figure": measure.cost.figure,
+        "unit": measure.cost.unit or None,
         "base": measure.base,
         "new": measure.new,
         "ratio": measure.judged.ratio,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pprofdiff.analysis.busy import sigma_if
-from pprofdiff.analysis.figures.costs import COSTS, TASK
+from pprofdiff.analysis.figures.costs import COSTS, CPU, TIME
 from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
@@ -67,7 +67,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
             headline = "No outcome: counts are compared, not time"
         if outcome.of_goroutines:
             headline = "No outcome: goroutines are added up, also idle ones"
-    elif not first.more_is:
+    elif not first.cost.more_is:
         headline = f"No outcome: {_amount(first)}"
     elif outcome.units:
         return _units_text(outcome, first)
@@ -158,7 +158,7 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
         known = {measure.id for measure in outcome.measures}
-        nouns = [COSTS[id_].noun for id_ in ("time", "cpu") if id_ in known]
+        nouns = [cost.noun for cost in (TIME, CPU) if cost.id in known]
         what = f" {' or '.join(nouns)}" if first.of_turns else ""
         headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
         # The table has them, unless it leaves out rows.
@@ -213,7 +213,7 @@ def _short(
     decided: bool = True,
 ) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
-    noun = COSTS[measure.id].noun
+    noun = measure.cost.noun
     both = ""
     if measure.base is not None and measure.new is not None and values:
         both = f" {seconds(measure.base, measure.new)},"
@@ -237,7 +237,7 @@ def _doubt(first: Measure, measure: Measure) -> str:
 
     With one run per side that is so of most: how far runs differ is only assumed.
     """
-    alone = first.moved and measure.verdict == "unknown" and measure.more_is
+    alone = first.moved and measure.verdict == "unknown" and measure.cost.more_is
     return " (not significant)" if alone and min(measure.runs) > 1 else ""
 
 
@@ -270,7 +270,7 @@ def _count(counted: Counted, *, values: bool) -> str:
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
     """Yield what the headline is based on, and what to know about it."""
-    if first is not None and first.more_is:
+    if first is not None and first.cost.more_is:
         yield _basis(first, busy=outcome.busy is not None)
     if outcome.busy is not None:
         differs = f"{sigma_if(outcome.busy):.0%}"
@@ -326,7 +326,7 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
         return
     for measure in _others(outcome, first):
         if contradict(first, measure) and measure.verdict in ("slower", "faster"):
-            words = _noun(first), _noun(measure)
+            words = first.cost.noun, measure.cost.noun
             yield (
                 f"{words[0][0].upper()}{words[0][1:]} and {words[1]} changed in "
                 "opposite ways, both significantly."
@@ -346,7 +346,7 @@ def _adds(measure: Measure, first: Measure) -> bool:
     or if the first one may be unchanged as well.
     """
     if measure.verdict == "unknown" and contradict(first, measure):
-        return not COSTS[measure.id].estimate and first.verdict != "unknown"
+        return not measure.cost.estimate and first.verdict != "unknown"
     return measure.id != "task"
 
 
@@ -365,20 +365,16 @@ def _with_interval(measure: Measure) -> str:
 
 
 def _amount(measure: Measure) -> str:
-    noun, about = _noun(measure), "about " if measure.id == "about" else ""
+    noun, about = measure.cost.noun, "about " if measure.id == "about" else ""
     ratio = measure.judged.ratio
     if ratio >= MANY or _fewer(measure, ratio):
         return f"{about}{times_the(ratio, noun)}"
     return f"{about}{percent_change(ratio)} {noun}"
 
 
-def _noun(measure: Measure) -> str:
-    return measure.figure if measure.id == TASK.id else COSTS[measure.id].noun
-
-
 def _fewer(measure: Measure, ratio: float) -> bool:
     """Return whether a decrease reads better as a factor: percent end at -100."""
-    return ratio <= (1 / MANY if measure.more_is == "faster" else SMALL)
+    return ratio <= (1 / MANY if measure.cost.more_is == "faster" else SMALL)
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import _tightest, outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
@@ -182,7 +183,7 @@ def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
 def figure(name, ratio, low, high):
     """Return a figure of three runs a side."""
     judged = Ratio(ratio, low, high, (low, high), (low, high), 0.1)
-    return Measure(name, name, "s", None, None, judged, "slower", name, (3, 3))
+    return Measure(COSTS[name], None, None, judged, name, (3, 3))
 
 
 def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_reported():
@@ -219,7 +220,7 @@ def test_what_may_be_none_is_not_reported_against_what_was_measured(way):
     def figure(name, ratio, low, high):
         low, high = sorted((low**way, high**way))
         judged = Ratio(ratio**way, low, high, (low, high), (low, high), 0.1)
-        return Measure(name, name, "s", None, None, judged, "slower", name, (3, 3))
+        return Measure(COSTS[name], None, None, judged, name, (3, 3))
 
     time = figure("time", 0.55, 0.5, 0.6)
     for control, there in (

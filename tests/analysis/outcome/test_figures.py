@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.judge.totals import ratio_of_runs
 from pprofdiff.analysis.outcome.figures import measures, timed
@@ -37,7 +38,7 @@ def test_several_benchmarks_are_their_geometric_mean(times):
     whole = figure.whole
     assert whole.judged.ratio == pytest.approx(mean, rel=FEW)
     assert whole.new / whole.base == pytest.approx(mean, rel=FEW)
-    assert (whole.id, whole.unit, whole.more_is) == ("time", "s", "slower")
+    assert whole.cost == TIME
     assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(
         {f"{name}-4": new / base for name, (base, new) in times.items()}, rel=FEW
     )
@@ -150,7 +151,7 @@ def test_cpu_an_operation_is_of_known_work_alone():
 def test_operations_a_second_are_a_speed_where_each_waits_for_the_last(work, more_is):
     compared = compared_sides(cpu({"main.f": 100}), cpu({"main.f": 100}), work=work)
     figure = next(m for m in measures(compared) if m.id == "throughput")
-    assert (figure.base, figure.new, figure.more_is) == (10.0, 20.0, more_is)
+    assert (figure.base, figure.new, figure.cost.more_is) == (10.0, 20.0, more_is)
 
 
 @pytest.mark.parametrize("value", ["Inf", "NaN", "0", "1e308", "1e-300"])

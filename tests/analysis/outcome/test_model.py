@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.model import Measure, Outcome, beyond_turns
 from pprofdiff.analysis.policy import SAME_WITHIN
@@ -17,9 +18,9 @@ def measure(low, high, *, more_is="slower", narrow=None, ratio=None):
     """Return a figure with these bounds."""
     middle = (low * high) ** 0.5 if ratio is None else ratio
     return Measure(
-        "time", "time per op", "s", 1.0, middle,
+        TIME._replace(more_is=more_is), 1.0, middle,
         Ratio(middle, low, high, narrow or (low, high), (low, high), 0.1),
-        more_is, "Benchmark",
+        "Benchmark",
     )  # fmt: skip
 
 

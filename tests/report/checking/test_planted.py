@@ -129,12 +129,15 @@ def test_figures_against_their_outcome_are_found(planted_report):
     first = planted_report.outcome.headline
     ratio = first.judged.ratio
     for change, more_is, verdict, kind in (
-        ({"low": ratio * 2, "high": ratio * 3}, first.more_is, planted_report.outcome.verdict, "interval"),
+        ({"low": ratio * 2, "high": ratio * 3}, first.cost.more_is, planted_report.outcome.verdict, "interval"),
         ({"ratio": 0.5, "low": 0.4, "high": 0.6, "narrow": (0.45, 0.55)}, "slower", "slower", "verdict against its figure"),
         ({"ratio": 1.5, "low": 0.4, "high": 2.6, "narrow": (0.45, 2.55)}, "slower", "slower", "verdict against its interval"),
         ({}, "", "slower", "verdict without a figure"),
     ):  # fmt: skip
-        one = first._replace(judged=first.judged._replace(**change), more_is=more_is)
+        one = first._replace(
+            judged=first.judged._replace(**change),
+            cost=first.cost._replace(more_is=more_is),
+        )
         outcome = replace(planted_report.outcome, verdict=verdict, measures=(one,))
         assert kind in found(planted_report._replace(outcome=outcome))
 

@@ -1,10 +1,11 @@
-"""Rules on benchmarks in a unit such as ``allocs/op``, and on the cost of units."""
+"""Rules on benchmarks in a unit, on the cost of units, and on load generators."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
+from pprofdiff.analysis.benchmarks.loads import FAILED, LONGEST, MEAN, RATE
 from pprofdiff.analysis.benchmarks.units import THROUGHPUT, better, tidy
 from pprofdiff.analysis.busy import clock_sigma
 from pprofdiff.analysis.comparison import Comparison
@@ -17,6 +18,7 @@ from pprofdiff.analysis.gate.measures import (
     Kind,
     Limit,
     NoDataError,
+    delta_bounds,
 )
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import constant, shift_bounds
@@ -44,7 +46,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> list[Figure]:
     named = [row for row in rows if matches(row.full_name)]
     machine = wanted in _TIMES and machine_moved_time(judged.comparison)
     figures = [
-        figure_of(row, unit, asked.limit, judged.comparison, machine=machine)
+        _figure_of(row, unit, asked.limit, judged.comparison, machine=machine)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -82,7 +84,7 @@ def _check(asked: Asked) -> None:
         )
 
 
-def figure_of(
+def _figure_of(
     row: BenchmarkRow,
     unit: str,
     limit: Limit,
@@ -100,9 +102,9 @@ def figure_of(
     if base is None or new is None:
         raise ValueError(row.full_name)
     medians, factor = (base.median, new.median), tidy(unit).factor
-    chance = _chance(row, medians, comparison, relative=limit.relative)
+    bounds, by_ratio, runs = _chance(row, medians, comparison, relative=limit.relative)
     sides = [side / factor for side in medians]
-    bounds, noise = chance.bounds, None if row.change is None else row.change.noise
+    noise = None if row.change is None else row.change.noise
     unsure = (
         f"{min(base.n, new.n)} samples per side are too few for a test: "
         f"-count={SAMPLES_FOR_TEST} or more"
@@ -120,17 +122,9 @@ def figure_of(
         unsure=unsure,
         more=limit.sign > 0,
         bounds=None if bounds is None else (bounds[0] / factor, bounds[1] / factor),
-        by_ratio=chance.by_ratio,
-        runs=chance.runs,
+        by_ratio=by_ratio,
+        runs=runs,
     )
-
-
-class _Chance(NamedTuple):
-    """The interval of a row's change in its tidy unit, and its runs."""
-
-    bounds: tuple[float, float] | None
-    by_ratio: bool = False
-    runs: int = 0
 
 
 def _chance(
@@ -139,30 +133,30 @@ def _chance(
     comparison: Comparison,
     *,
     relative: bool,
-) -> _Chance:
-    """Return the interval of a row's change; a limit may be `relative` to base."""
+) -> tuple[tuple[float, float] | None, bool, int]:
+    """Return the interval of a row's change in its tidy unit, if by ratio, its runs.
+
+    A limit may be `relative` to base.
+    """
     base, new = ([value for run in side for value in run] for side in row.runs)
     old, now = medians
     turns = row.of_turns
     if turns is not None and turns.bounds is not None:
-        low, high = turns.bounds
-        bounds = old * (low - 1), old * (high - 1)
-        return _Chance(bounds, by_ratio=True, runs=len(base))
+        return delta_bounds(old, *turns.bounds), True, len(base)
     # Counts over rounds are exact unless they vary from round to round.
     if constant(base, new) or (turns is not None and row.significant):
-        return _Chance((now - old, now - old))
+        return (now - old, now - old), False, 0
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
         in_turns = all_paired(*row.runs, comparison.pairs)
         sigma = clock_sigma(comparison)
         ratio = ratio_of_medians(*row.runs, sigma, in_turns=in_turns)
-        bounds = old * (ratio.low - 1), old * (ratio.high - 1)
-        return _Chance(bounds, by_ratio=True, runs=min(map(len, row.runs)))
+        return delta_bounds(old, *ratio.bounds), True, min(map(len, row.runs))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)
     if between is not None and relative:
-        between = old * (between[0] - 1), old * (between[1] - 1)
-    return _Chance(between, runs=min(len(base), len(new)))
+        between = delta_bounds(old, *between)
+    return between, False, min(len(base), len(new))
 
 
 def _scale(least: float, unit: str) -> Scale:
@@ -225,10 +219,55 @@ def _figure_of_unit(unit: Unit, decided: Outcome) -> Figure:
         unit=noun,
         scale=Scale(1, noun, 0 if min(base, new) >= 100 else 2),
         noise=not unit.moved,
-        bounds=(base * (cost.low - 1), base * (cost.high - 1)),
+        bounds=delta_bounds(base, cost.low, cost.high),
         by_ratio=True,
         runs=1 if first is None else min(first.runs),
     )
 
 
 UNIT = Kind(_check_unit, _units)
+
+
+# Names of load generators' latencies.
+_PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d{1,3})?")
+
+
+def _check_load(asked: Asked) -> None:
+    """Reject a figure that no tool prints, and a limit in another unit or direction."""
+    name, limit = asked.subject, asked.limit
+    times = name in (MEAN, LONGEST) or _PERCENTILE.fullmatch(name)
+    if not times and name not in (RATE, FAILED):
+        raise asked.wrong(
+            f"there is no figure {name}; there are: {RATE}, {FAILED}, {MEAN}, p99 and "
+            f"other percentiles, {LONGEST}"
+        )
+    unit = "ns" if times else "pp" if name == FAILED else "%"
+    fits = limit.unit == "pp" if unit == "pp" else limit.relative
+    if not fits and not (times and limit.fits("ns")):
+        example = {"ns": "p99:+10%", "pp": "failed:+1pp", "%": "rate:-5%"}[unit]
+        raise asked.wrong(f"the limit has another unit; type load:{example}")
+    if limit.sign != (-1 if name == RATE else 1):
+        word = "less" if name == RATE else "more"
+        raise asked.wrong(f"{word} is worse: the limit needs the other sign")
+
+
+def _loads(asked: Asked, judged: Judged) -> list[Figure]:
+    loads = judged.comparison.loads
+    if loads is None:
+        raise NoDataError("no load generators' summaries are compared")
+    row = next((row for row in loads.rows if row.name == asked.subject), None)
+    if row is None or row.base is None or row.new is None:
+        names = [row.name for row in loads.rows if row.change is not None]
+        raise NoDataError(f"both sides do not have it; both have: {', '.join(names)}")
+    if row.name == RATE and row.better is None:
+        raise NoDataError("the load generator sets the rate: this is no closed loop")
+    unit = "ns" if row.unit == "sec" else row.unit
+    compared = judged.comparison
+    figure = _figure_of(row, unit, asked.limit, compared, machine=False)
+    if unit == "ns":
+        return [figure._replace(scale=scale_for((figure.base, figure.new), "ns"))]
+    unit = "pp" if unit == "%" else unit
+    return [figure._replace(unit=unit, scale=Scale(1, unit, 2))]
+
+
+LOAD = Kind(_check_load, _loads)

@@ -8,6 +8,7 @@ from pprofdiff.analysis.gate.measures import (
     Judged,
     Kind,
     NoDataError,
+    delta_bounds,
 )
 from pprofdiff.analysis.runs.declared import SOURCES, declared, known
 from pprofdiff.units import Scale, scale_for
@@ -63,7 +64,7 @@ def _figures(asked: Asked, judged: Judged) -> list[Figure]:
             noise={"unknown": None, "noise": True}.get(one.mark, False),
             unsure=_ONE,
             more=asked.limit.sign >= 0,
-            bounds=bounds and (base * (bounds[0] - 1), base * (bounds[1] - 1)),
+            bounds=delta_bounds(base, *bounds) if bounds else None,
             by_ratio=True,
             runs=min(map(len, found.runs)),
         )

@@ -82,6 +82,11 @@ def parse_limit(text: str) -> Limit:
     return Limit(sign, Decimal(match[2]), unit)
 
 
+def delta_bounds(base: float, low: float, high: float) -> tuple[float, float]:
+    """Return the interval of new − base for that of new ÷ base."""
+    return base * (low - 1), base * (high - 1)
+
+
 # An interval whose ends are two orders of magnitude apart around 1 does not show the
 # size or direction of a change. A ratio of a tenth is as good as zero.
 _VAGUE, _GONE = 100, 0.1

@@ -21,6 +21,7 @@ from pprofdiff.analysis.gate.measures import (
     Kind,
     Limit,
     NoDataError,
+    delta_bounds,
 )
 from pprofdiff.analysis.judge.calibration import GOROUTINES
 from pprofdiff.analysis.judge.counts import CountModel
@@ -60,7 +61,7 @@ def _with_ratio(figure: Figure, total: TotalRatio) -> Figure:
         base=base,
         new=new,
         noise=ratio.low <= 1 <= ratio.high,
-        bounds=(base * (ratio.low - 1), base * (ratio.high - 1)),
+        bounds=delta_bounds(base, *ratio.bounds),
         by_ratio=True,
         runs=min(total.runs) if total.by_run else 1,
     )

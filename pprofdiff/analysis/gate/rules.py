@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pprofdiff.analysis.causes.finding import SEVERITIES
-from pprofdiff.analysis.gate.benchmarks import BENCH, UNIT
+from pprofdiff.analysis.gate.benchmarks import BENCH, LOAD, UNIT
 from pprofdiff.analysis.gate.figures import FIGURE
 from pprofdiff.analysis.gate.forms import RULES, RuleForm
-from pprofdiff.analysis.gate.loads import LOAD
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,

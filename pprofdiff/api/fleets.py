@@ -93,10 +93,9 @@ class FleetComparison(Comparison):
         for name in moved_in_any(groups):
             for group in groups:
                 shares: tuple[object, ...] = (nan, nan, nan, None)
-                if group.functions is not None:
-                    value = group.functions.value(name)
-                    by = group.functions.diff.normalization
-                    base, new = by.scaled(value.base, value.new)
+                if group.diff is not None:
+                    value = group.value(name)
+                    base, new = group.diff.normalization.scaled(*value[:2])
                     shares = (base, new, new - base, value.noise)
                 rows.append((name, group.name, *group.hosts, *shares))
         return pd.DataFrame(rows, columns=list(_GROUPS))

@@ -22,15 +22,6 @@ from pprofdiff.model.side import Capture, Side
 Captures = tuple[Capture[Profile], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class GroupDiff:
-    """The CPU of one group of both fleets compared, as shares of its total."""
-
-    name: str
-    hosts: tuple[int, int]
-    functions: GroupFunctions | None
-
-
 class GroupValue(NamedTuple):
     """A function's raw flat value in a group, and whether its change is noise."""
 
@@ -40,15 +31,21 @@ class GroupValue(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupFunctions:
-    """The functions of a group's comparison by flat value; judged once."""
+class GroupDiff:
+    """The CPU of one group of both fleets compared, as shares of its total.
 
-    diff: ProfileDiff
+    `diff` is None if a side does not have the group. Functions are compared by flat
+    value, judged once.
+    """
+
+    name: str
+    hosts: tuple[int, int]
+    diff: ProfileDiff | None
 
     def moved(self, most: int | None = None) -> list[str]:
         """Return the functions that changed significantly, largest change first."""
         judged = self._judged
-        if judged is None:
+        if self.diff is None or judged is None:
             return []
         order: NDArray[np.int64] = np.argsort(-np.abs(judged.delta), kind="stable")
         names = self.diff.table("functions").names
@@ -57,7 +54,7 @@ class GroupFunctions:
     def value(self, function: str) -> GroupValue:
         """Return a function's value, 0 on both sides if neither has it."""
         row = self._rows.get(function)
-        if row is None:
+        if self.diff is None or row is None:
             return GroupValue(0, 0, None)
         base, new = self.diff.table("functions").raw("flat")
         judged = self._judged
@@ -66,22 +63,18 @@ class GroupFunctions:
 
     @cached_property
     def _judged(self) -> Judgement | None:
-        return self.diff.table("functions").judge("flat")
+        return None if self.diff is None else self.diff.table("functions").judge("flat")
 
     @cached_property
     def _rows(self) -> dict[str, int]:
         """The first row of each name."""
-        names = self.diff.table("functions").names
+        names = [] if self.diff is None else self.diff.table("functions").names
         return {names[row]: row for row in reversed(range(len(names)))}
 
 
 def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
     """Return the functions that changed significantly in any group, each once."""
-    names: dict[str, None] = {}
-    for group in groups:
-        if group.functions is not None:
-            names |= dict.fromkeys(group.functions.moved())
-    return list(names)
+    return list(dict.fromkeys(name for group in groups for name in group.moved()))
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
@@ -93,15 +86,14 @@ def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
     if whole is None:
         return
     hosts = len(base.of("cpu")), len(new.of("cpu"))
-    yield GroupDiff("", hosts, GroupFunctions(whole))
+    yield GroupDiff("", hosts, whole)
     for group in sorted({*base.groups, *new.groups}):
         here = base.groups.get(group), new.groups.get(group)
         old, now = (0 if one is None else one.hosts for one in here)
         diff = None
         if here[0] is not None and here[1] is not None:
             diff = _of_cpu(comparison, here[0].captures, here[1].captures)
-        functions = None if diff is None else GroupFunctions(diff)
-        yield GroupDiff(group, (old, now), functions)
+        yield GroupDiff(group, (old, now), diff)
 
 
 def _of_cpu(

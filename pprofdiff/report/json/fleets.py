@@ -39,12 +39,12 @@ def _group(group: GroupDiff, names: list[str]) -> Row:
         "total": None,
         "functions": [],
     }
-    if group.functions is None:
+    if group.diff is None:
         return row
-    by, totals = group.functions.diff.normalization, group.functions.diff.totals
+    by, totals = group.diff.normalization, group.diff.totals
     row["total"] = {"base": totals[0], "new": totals[1]}
     for name in names:
-        value = group.functions.value(name)
+        value = group.value(name)
         scaled = by.scaled(value.base, value.new)
         row["functions"].append(
             {

@@ -49,9 +49,7 @@ def _functions(groups: list[GroupDiff]) -> list[str]:
     """Return the functions that changed in all groups together, then in one group."""
     names: dict[str, None] = {}
     for group in groups:
-        if group.functions is not None:
-            most = 1 if group.name else _FUNCTIONS
-            names |= dict.fromkeys(group.functions.moved(most))
+        names |= dict.fromkeys(group.moved(1 if group.name else _FUNCTIONS))
     return list(names)[:_FUNCTIONS]
 
 
@@ -59,11 +57,11 @@ def _row(group: GroupDiff, function: str) -> Row:
     """Return a group's row; the row of all groups has the function's name."""
     hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
-    if group.functions is not None:
-        diff, value = group.functions.diff, group.functions.value(function)
-        cells = compared(diff, value.base, value.new, noise=value.noise)
+    if group.diff is not None:
+        value = group.value(function)
+        cells = compared(group.diff, value.base, value.new, noise=value.noise)
         if not group.name:
-            name = _named(diff, function)
+            name = _named(group.diff, function)
     if not group.name:
         return Row(function, "function", (*cells, hosts, name))
     return Row(f"{function}/{group.name}", "figure", (*cells, hosts, name), level=1)

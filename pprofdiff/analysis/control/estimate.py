@@ -89,9 +89,13 @@ class Control(NamedTuple):
     cost: Ratio
     kept: float
     dispersion: float
-    holds: bool
-    reason: str
     one: bool
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rows agree well enough to report the cost."""
+        return not self.reason
 
     @property
     def of_work(self) -> bool:
@@ -153,7 +157,7 @@ def _control(diff: ProfileDiff) -> Control | None:
     reason = _doubt(estimated)
     if diff.is_cpu and releases_apart(diff.base, diff.new) is not None:
         reason = "the Go releases differ: unchanged source is compiled to other code"
-    return estimated._replace(holds=not reason, reason=reason)
+    return estimated._replace(reason=reason)
 
 
 class _Whole(Struct, frozen=True, eq=False):
@@ -244,8 +248,6 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
         cost=_cost(exp(log_totals - middle), cost_bounds, sigma),
         kept=_kept(rows, plain),
         dispersion=dispersion,
-        holds=False,
-        reason="",
         one=_beneath_one(rows, agreement),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -15,7 +15,6 @@ from pprofdiff.analysis.judge.student import false_discovery_rates
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.series.changes import (
     ALARMS,
-    ALONE,
     Change,
     Moderation,
     Proposed,
@@ -143,8 +142,8 @@ class _Block:
     names: list[tuple[str, str]]
     raw: NDArray[np.int64]
     shares: Shares
-    proposals: Sequence[Proposed] = ()
-    moderated: Moderation = ALONE
+    proposals: Sequence[Proposed]
+    moderated: Moderation
 
 
 def judge_series(series: Series) -> JudgedSeries:
@@ -154,7 +153,7 @@ def judge_series(series: Series) -> JudgedSeries:
     series without a change report one. Raises UsageError if ruptures is not installed.
     """
     need_ruptures()
-    blocks = [_tried(list(_blocks(kind))) for kind in series.kinds]
+    blocks = [_blocks(kind) for kind in series.kinds]
     rates = {sort: iter(_rates(blocks, sort)) for sort in _SORTS}
     return JudgedSeries(
         series,
@@ -163,15 +162,6 @@ def judge_series(series: Series) -> JudgedSeries:
             for measured, own in zip(series.kinds, blocks, strict=True)
         ),
     )
-
-
-def _tried(blocks: list[_Block]) -> list[_Block]:
-    functions = [block.shares for block in blocks if block.sort == "function"]
-    moderated = moderation(functions)
-    return [
-        replace(block, proposals=proposed(block.shares, moderated), moderated=moderated)
-        for block in blocks
-    ]
 
 
 def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
@@ -292,32 +282,38 @@ def _present(measured: Measured) -> NDArray[np.int64]:
     return np.flatnonzero(measured.totals.sum(axis=0) > 0)
 
 
-def _blocks(measured: Measured) -> Iterator[_Block]:
+def _blocks(measured: Measured) -> list[_Block]:
     present = _present(measured)
-    totals = measured.totals[:, present]
-
-    def block(
-        sort: CurveSort, names: list[tuple[str, str]], own: NDArray[np.int64]
-    ) -> _Block:
-        shares = shares_of(own[:, :, present], totals)
-        return _Block(sort, names, own.sum(axis=1), shares)
-
     if len(present) < _LEAST_STEPS:
-        return
+        return []
+    totals = measured.totals[:, present]
+    rows = [
+        (sort, names, own.sum(axis=1), shares_of(own[:, :, present], totals))
+        for sort, names, own in _rows(measured, present)
+    ]
+    moderated = moderation(
+        [shares for sort, _, _, shares in rows if sort == "function"]
+    )
+    return [_Block(*row, proposed(row[-1], moderated), moderated) for row in rows]
+
+
+_Rows = tuple[CurveSort, list[tuple[str, str]], NDArray[np.int64]]
+
+
+def _rows(measured: Measured, present: NDArray[np.int64]) -> Iterator[_Rows]:
+    """Yield rows that are processed together: their sort, names, and sums by unit."""
     if measured.categories is not None:
-        yield from _of_categories(measured.categories, block)
-    whole = totals.sum(axis=0)
+        yield from _of_categories(measured.categories)
+    whole = measured.totals[:, present].sum(axis=0)
     share = measured.by_step(measured.flat)[:, present] / whole
     large = np.flatnonzero(share.max(axis=1) >= LEAST)
     for start in range(0, len(large), _AT_ONCE):
         rows = large[start : start + _AT_ONCE]
         names = [(measured.functions[i], measured.functions[i]) for i in rows.tolist()]
-        yield block("function", names, measured.flat_of(rows))
+        yield "function", names, measured.flat_of(rows)
 
 
-def _of_categories(
-    sums: NDArray[np.int64], block: Callable[..., _Block]
-) -> Iterator[_Block]:
+def _of_categories(sums: NDArray[np.int64]) -> Iterator[_Rows]:
     """Yield groups of runtime costs, then categories, that have a value."""
     known = rules()
     place = {category: i for i, category in enumerate(known.categories)}
@@ -328,8 +324,8 @@ def _of_categories(
     some = [(group, own) for group, own in groups if own.any()]
     if some:
         names = [(group.id, group.label) for group, _ in some]
-        yield block("group", names, np.array([own for _, own in some]))
+        yield "group", names, np.array([own for _, own in some])
     rows = np.flatnonzero(sums.any(axis=(1, 2)))
     ids = [known.categories[i] for i in rows.tolist()]
     if ids:
-        yield block("category", [(name, name) for name in ids], sums[rows])
+        yield "category", [(name, name) for name in ids], sums[rows]

@@ -28,6 +28,7 @@ from pprofdiff.analysis.outcome.by_unit import (
 from pprofdiff.analysis.outcome.figures import Timed, measures, timed
 from pprofdiff.analysis.outcome.model import (
     BEYOND_CONFIDENCE,
+    Compared,
     Counted,
     Measure,
     Outcome,
@@ -141,25 +142,13 @@ def _outcome(comparison: Comparison) -> Outcome:
         factor = _factor(diff, alike, figures)
         rate = None if speeds or factor is not None else _rate(diff, alike)
     if not speeds:
-        shares = diff is not None and diff.normalization.mode == "composition"
-        untimed = diff is None and any(
-            is_counted(one.new.profile) for one in comparison.profiles
-        )
-        per_op = [
-            one for one in comparison.profiles if one.normalization.mode == "per_work"
-        ]
-        added_up = diff is None and any(one.of_goroutines for one in per_op)
-        needs = _basis_of(comparison, per_op=bool(per_op), untimed=untimed)
+        compared = _compared(comparison)
         return Outcome(
             "unknown",
             tuple(figures),
-            (),
-            factor,
-            "" if added_up else needs,
-            shares,
-            untimed=untimed,
-            of_goroutines=added_up,
-            per_op=bool(per_op),
+            alike=factor,
+            needs=_basis_of(comparison, compared),
+            compared=compared,
             cpu_a_second=rate,
             by_label=units_by_task(comparison),
         )
@@ -271,9 +260,28 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     )
 
 
-def _basis_of(comparison: Comparison, *, per_op: bool, untimed: bool) -> str:
+def _compared(comparison: Comparison) -> Compared:
+    """Return what profiles compare, of which nothing measures speed."""
+    per_op, cpu = _per_op(comparison), comparison.cpu
+    if cpu is not None and cpu.normalization.mode == "composition":
+        return "shares"
+    if cpu is None and any(one.of_goroutines for one in per_op):
+        return "goroutines"
+    if cpu is None and any(is_counted(one.new.profile) for one in comparison.profiles):
+        return "counts"
+    return "ops" if per_op else ""
+
+
+def _per_op(comparison: Comparison) -> list[ProfileDiff]:
+    return [d for d in comparison.profiles if d.normalization.mode == "per_work"]
+
+
+def _basis_of(comparison: Comparison, compared: Compared) -> str:
     """Return what would show the cost per op, which nothing does."""
-    if untimed:
+    if compared == "goroutines":
+        return ""
+    per_op = _per_op(comparison)
+    if compared == "counts":
         return _TIMES.format("" if per_op else " with --work BASE:NEW")
     if per_op:
         return _SPEED

@@ -20,6 +20,11 @@ from pprofdiff.analysis.policy import MOST, SAME_WITHIN
 if TYPE_CHECKING:
     import pandas as pd
 
+Compared = Literal["", "ops", "shares", "counts", "goroutines"]
+"""What profiles compare where nothing measures speed: costs per op, shares of CPU as
+the operation count is unknown, counts of samples without times, or goroutines added up,
+idle ones too; "" if none of these."""
+
 Verdict = Literal["slower", "faster", "same", "unknown"]
 """``same``: the ratio is close enough to 1; ``unknown``: not significant."""
 
@@ -283,12 +288,10 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
 
     `alike` is the factor by which all groups of the CPU profile scaled, if they did.
     `cpu_a_second` is the ratio of CPU per second with its 95% interval, if no group's
-    or function's share changed significantly and no other figure explains it. `shares`
-    means that shares of CPU are compared because the operation count is unknown;
-    `untimed` that all profiles only count samples, `of_goroutines` that they add up
-    goroutines, idle ones too, `per_op` that profiles are compared per op although
-    nothing measures speed. `busy` is the share of CPU samples that shows the machine
-    to be busy, if time would decide and too few runs show how much it varies then.
+    or function's share changed significantly and no other figure explains it.
+    `compared` is what profiles show if there is no figure of speed. `busy` is the share
+    of CPU samples that shows the machine to be busy, if time would decide and too few
+    runs show how much it varies then.
     `together` is how the benchmarks behind the verdict changed, if a busy or throttled
     machine may be the cause.
 
@@ -304,10 +307,7 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
     contrary: tuple[str, ...] = ()
     alike: float | None = None
     needs: str = ""
-    shares: bool = False
-    untimed: bool = False
-    of_goroutines: bool = False
-    per_op: bool = False
+    compared: Compared = ""
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
     together: Together | None = None

@@ -133,7 +133,7 @@ def _search(report: ReportModel) -> Iterator[_Piece]:
 
 def _still(report: ReportModel, explained: Why) -> bool:
     """Return whether all is read and nothing changed; noise alone is no change."""
-    decided = report.outcome.verdict in ("same", "unknown") or report.outcome.shares
+    decided = report.outcome.verdict in ("same", "unknown")
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
         return False
@@ -353,7 +353,10 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
 
 def _mode(report: ReportModel, section: Section) -> str:
     """Return how the sides were made comparable, without a reason the outcome gives."""
-    if report.outcome.shares and section.compared.normalization.mode == "composition":
+    if (
+        report.outcome.compared == "shares"
+        and section.compared.normalization.mode == "composition"
+    ):
         return MODES["composition"]
     return section.mode
 

@@ -11,6 +11,7 @@ from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.outcome.model import (
     ALIKE,
     BEYOND_CONFIDENCE,
+    Compared,
     Counted,
     Measure,
     Outcome,
@@ -39,6 +40,13 @@ _VERDICTS = {
     "same": "The same within {}",
     "unknown": "Can't tell",
 }
+_NO_SPEED: dict[Compared, str] = {
+    "": "operation count unknown",
+    "ops": "speed was not measured",
+    "shares": "shares of CPU are compared, not costs",
+    "counts": "counts are compared, not time",
+    "goroutines": "goroutines are added up, also idle ones",
+}
 _OTHERS = 2
 # Maximum units named in a sentence of counts.
 _NAMED = 3
@@ -58,15 +66,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
     """Return the outcome as sentences."""
     first = outcome.headline
     if first is None:
-        headline = "No outcome: operation count unknown"
-        if outcome.per_op:
-            headline = "No outcome: speed was not measured"
-        if outcome.shares:
-            headline = "No outcome: shares of CPU are compared, not costs"
-        if outcome.untimed:
-            headline = "No outcome: counts are compared, not time"
-        if outcome.of_goroutines:
-            headline = "No outcome: goroutines are added up, also idle ones"
+        headline = f"No outcome: {_NO_SPEED[outcome.compared]}"
     elif not first.cost.more_is:
         headline = f"No outcome: {_amount(first)}"
     elif outcome.units:

@@ -12,7 +12,8 @@ from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
     ratio_cell,
-    share_cell,
+    share_cells,
+    share_columns,
 )
 from pprofdiff.units import printable
 
@@ -27,7 +28,6 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
     diff, by_label = comparison.cpu, comparison.by_label
     if diff is None or by_label is None:
         return
-    shares = diff.normalization.mode == "composition"
     old, now = (side.tolist() for side in merged(by_label.runs))
     noise = [None] * len(old) if by_label.judged is None else by_label.judged.chance
     if most is not None and not comparison.by and False not in noise:
@@ -40,21 +40,19 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
     for i in order[:most]:
         name = printable(by_label.values[i])
         shown = Cell(name) if name else Cell(f"no {by_label.key}", tone="faint")
-        cells: tuple[Cell, ...] = (
+        cells = (
             shown,
             *compared(diff, old[i], now[i], noise=noise[i]),
             ratio_cell(diff, old[i], now[i]),
+            *share_cells(diff, old[i], now[i]),
         )
-        if not shares:
-            cells = (*cells, share_cell(diff, old[i], now[i]))
         rows.append(Row(name, "figure", cells))
-    columns: tuple[Column, ...] = (
+    columns = (
         name_column(printable(by_label.key)),
         *compared_columns(diff, report.labels),
         Column("ratio", "ratio"),
+        *share_columns(diff),
     )
-    if not shares:
-        columns = (*columns, Column("share of total", "share"))
     yield Table(
         "labels",
         columns,

@@ -70,11 +70,18 @@ def ratio_cell(
     return Cell("gone", 0.0)
 
 
-def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
-    """Return raw values as shares of each side's total."""
+def share_columns(diff: ProfileDiff) -> tuple[Column, ...]:
+    """Return the column of `share_cells`; none if all values are shares."""
+    shares = diff.normalization.mode == "composition"
+    return () if shares else (Column("share of total", "share"),)
+
+
+def share_cells(diff: ProfileDiff, base: int, new: int) -> tuple[Cell, ...]:
+    """Return raw values as shares of each side's total, in the `share_columns`."""
     totals = diff.totals
     text = f"{percent(base, totals[0])} → {percent(new, totals[1])}"
-    return Cell(text, new / totals[1] if totals[1] else None)
+    cell = Cell(text, new / totals[1] if totals[1] else None)
+    return tuple(cell for _ in share_columns(diff))
 
 
 def noise_of(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[bool | None]:

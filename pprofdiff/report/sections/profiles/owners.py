@@ -24,7 +24,8 @@ from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
     noise_of,
-    share_cell,
+    share_cells,
+    share_columns,
 )
 
 # A category gets its own row from this share of either total on.
@@ -106,9 +107,11 @@ def group_table(
             name = Cell(f"{len(rest)} {_REST[noise]}")
             rows.append(_row(diff, one, "group", name))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
-    columns: tuple[Column, ...] = (name_column(""), *compared_columns(diff, labels))
-    if not _in_shares(diff):
-        columns = (*columns, Column("share of total", "share"))
+    columns = (
+        name_column(""),
+        *compared_columns(diff, labels),
+        *share_columns(diff),
+    )
     return Table("groups", columns, tuple(rows), one_unit=True)
 
 
@@ -136,10 +139,6 @@ def _without_doubt(
         else group
         for group, one in zip(groups, alone, strict=True)
     ]
-
-
-def _in_shares(diff: ProfileDiff) -> bool:
-    return diff.normalization.mode == "composition"
 
 
 def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
@@ -175,12 +174,11 @@ def _largest_changes(
 
 
 def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row:
-    cells: tuple[Cell, ...] = (
+    cells = (
         name,
         *compared(diff, judged.base, judged.new, noise=judged.noise),
+        *share_cells(diff, judged.base, judged.new),
     )
-    if not _in_shares(diff):
-        cells = (*cells, share_cell(diff, judged.base, judged.new))
     key = judged.id if judged.id in ("total", "rest") else f"{role}:{judged.id}"
     return Row(key, role, cells, level=int(role == "category"))
 

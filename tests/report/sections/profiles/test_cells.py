@@ -10,7 +10,7 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
     ratio_cell,
-    share_cell,
+    share_cells,
     value_cells,
 )
 from tests.analysis.building import compared, profile
@@ -62,7 +62,7 @@ def test_a_ratio_is_of_scaled_values_and_sorts_what_is_new_or_gone(diff):
 
 def test_shares_are_of_each_side_s_total(diff):
     base, new = diff.totals
-    cell = share_cell(diff, base // 2, new)
+    (cell,) = share_cells(diff, base // 2, new)
     assert (cell.text, cell.value) == ("50.0% → 100%", 1.0)
 
 

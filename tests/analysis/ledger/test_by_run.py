@@ -72,31 +72,6 @@ def test_rows_and_categories_run_by_run_add_up(base, new):
             assert (np.sum(side_runs, axis=0) == total).all()
 
 
-STEADY = {f"main;a.Steady{number}": 400 for number in range(30)}
-
-
-def test_a_row_that_varies_by_itself_is_not_marked():
-    """Both rows rise by half; of one, no two runs are alike."""
-    wild = ([40, 460, 900, 180, 420], [200, 1480, 90, 1020, 210])
-    steady = ([380, 410, 400, 420, 390], [590, 610, 600, 580, 620])
-    sides = [
-        side_of(
-            label,
-            [
-                cpu({**STEADY, "main;a.Wild": one, "main;a.Calm": other})
-                for one, other in zip(wild[at], steady[at], strict=True)
-            ],
-        )
-        for at, label in enumerate(SIDE_NAMES)
-    ]
-    diff = compare(*sides)
-    table = diff.table()
-    judged = table.judge("flat")
-    noise = dict(zip(table.names, judged.noise.tolist(), strict=True))
-    assert noise["a.Wild"]
-    assert not noise["a.Calm"]
-
-
 def called(diff, run):
     """Return what each call site has in one run of base, by names."""
     names, sums = diff.paired_functions.names, by_leaf(diff.ledger)
@@ -140,6 +115,7 @@ def test_sums_of_any_grouping_match_each_run(base, new):
 
 
 SIDE_NAMES = ("base", "new")
+STEADY = {f"main;a.Steady{number}": 400 for number in range(30)}
 WILD = ([40, 460, 900, 180, 420], [200, 1480, 90, 1020, 210])
 CALM = ([380, 410, 400, 420, 390], [590, 610, 600, 580, 620])
 
@@ -181,11 +157,13 @@ def test_who_pays_is_judged_by_its_own_runs():
     assert marks(table) == {"a.Wild": "noise", "a.Calm": "more"}
 
 
-def test_stacks_and_own_cost_are_judged_by_their_own_runs():
+def test_functions_stacks_and_own_cost_are_judged_by_their_own_runs():
+    """Both rows rise by half; of one, no two runs are alike."""
     diff = swinging("main;a.Wild", "main;a.Calm")
-    stacks = diff.table("stacks")
-    noise = dict(zip(stacks.names, stacks.judge("flat").noise.tolist(), strict=True))
-    assert (noise["main;a.Wild"], noise["main;a.Calm"]) == (True, False)
+    for granularity, above in (("functions", ""), ("stacks", "main;")):
+        table = diff.table(granularity)
+        noise = dict(zip(table.names, table.judge("flat").noise.tolist(), strict=True))
+        assert (noise[f"{above}a.Wild"], noise[f"{above}a.Calm"]) == (True, False)
     moved = dict(zip(diff.paired_functions.names, own_movement(diff), strict=True))
     assert moved["a.Wild"] == 0
     assert moved["a.Calm"] > 0

@@ -309,6 +309,17 @@ def _measured(*lines):
     )
 
 
+def section_of(diff, *, decided):
+    """Return the section of a report whose outcome is decided or not."""
+    report = SimpleNamespace(
+        labels=LABELS,
+        comparison=SimpleNamespace(turns=None, measured=False),
+        outcome=SimpleNamespace(units=(), measures=(), decided=decided),
+    )
+    (section,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
+    return section
+
+
 @pytest.mark.parametrize(
     ("base", "new", "changed", "same"),
     [
@@ -345,12 +356,7 @@ def _measured(*lines):
 )
 def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     diff = compared((_measured(*base), _measured(*new)))
-    report = SimpleNamespace(
-        labels=LABELS,
-        comparison=SimpleNamespace(turns=None, measured=False),
-        outcome=SimpleNamespace(units=(), measures=(), decided=True),
-    )
-    (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
+    model = section_of(diff, decided=True)
     (tile,) = benchmark_tiles(model)
     assert (tile.values, tile.change.text) == (
         (changed, same) if changed else (same, "")
@@ -363,11 +369,6 @@ def test_times_are_not_judged_where_the_outcome_is_not_decided():
     base = [("A", [(100 + i, 10, 1) for i in range(6)])]
     new = [("A", [(80 + i, 20, 1) for i in range(6)])]
     diff = compared((_measured(*base), _measured(*new)))
-    report = SimpleNamespace(
-        labels=LABELS,
-        comparison=SimpleNamespace(turns=None, measured=False),
-        outcome=SimpleNamespace(units=(), measures=(), decided=False),
-    )
-    (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
+    model = section_of(diff, decided=False)
     words = "sec/op differs in these runs, B/op worse, allocs/op as before."
     assert model.instead == words

@@ -76,7 +76,7 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
     total = account.total
     scale = account_scale(account)
     rows = [
-        _row(Part("total", account.of, total, ""), scale, level=0, role_total=True),
+        _row(Part("total", account.of, total, ""), scale, level=0),
         *_rows(largest_parts(account, most), scale, paths=most is None),
     ]
     return Table(
@@ -135,23 +135,13 @@ def largest_parts(account: Account, most: int | None = None) -> list[Part]:
     return large
 
 
-def _row(part: Part, scale: Scale, *, level: int, role_total: bool = False) -> Row:
-    return Row(
-        part.id,
-        "total" if role_total else "figure",
-        (
-            Cell(part.label),
-            *_cells(part.amount, scale),
-            Cell(part.source, tone="faint"),
-        ),
-        level,
-    )
-
-
-def _cells(amount: Amount, scale: Scale) -> tuple[Cell, Cell, Cell]:
-    base, new, delta = float(amount.base), float(amount.new), float(amount.delta)
-    return (
+def _row(part: Part, scale: Scale, *, level: int) -> Row:
+    base, new, delta = map(float, (*part.amount, part.amount.delta))
+    cells = (
+        Cell(part.label),
         Cell(scale.number(base), base),
         Cell(scale.number(new), new),
         Cell(scale.number(delta, signed=True), delta),
+        Cell(part.source, tone="faint"),
     )
+    return Row(part.id, "figure" if level else "total", cells, level)

@@ -48,6 +48,8 @@ _UNITS = 3
 # Maximum tables, and rows per table, in a short report.
 _FEW = 3
 _SLIGHT = 0.001
+# What a change is, by whether it is worse.
+_WAYS = {True: "worse", False: "better", None: "changed"}
 _OF_THESE_RUNS = (
     "p compares values of these runs; in time, runs of one build may differ as much."
 )
@@ -143,103 +145,83 @@ def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
     return f"{turns}; other units: {medians}" if False in words else turns
 
 
-class Counts(NamedTuple):
-    """How many benchmarks both sides have in one unit, and how many of them changed.
+class _InUnit(NamedTuple):
+    """What happened to the `all` benchmarks that both sides have in a unit, in words.
 
-    `moved` changed in a unit with no known better direction, `few` have too few values
-    for a test, and `equal` have the same median on both sides. `slight` changes are all
-    below 0.1%. `unsure` ones may be those of runs of one build.
+    `changed` is how many of them changed significantly.
     """
 
     unit: str
     all: int
-    worse: int
-    better: int
-    moved: int
-    few: int
-    equal: int
-    slight: bool = False
-    unsure: bool = False
-
-    @property
-    def changed(self) -> int:
-        """How many changed significantly."""
-        return self.worse + self.better + self.moved
-
-    @property
-    def words(self) -> str:
-        """How one benchmark changed in the unit, or how many of several did."""
-        words = (
-            (self.worse, "worse"),
-            (self.better, "better"),
-            (self.moved, "changed"),
-        )
-        if self.unsure and self.changed:
-            if self.all == 1:
-                return " differs in these runs"
-            return f": {self.changed} of {self.all} differ in these runs"
-        by = " by <0.1%" if self.slight else ""
-        changed = [(count, f"{word}{by}") for count, word in words if count]
-        if changed and self.all == 1:
-            return f" {changed[0][1]}"
-        if changed:
-            (count, word), *rest = changed
-            more = "".join(f", {n} {w}" for n, w in rest)
-            return f": {count} of {self.all} {word}{more}"
-        if self.few == self.all:
-            return f" untested (under {SAMPLES_FOR_TEST} values per side)"
-        same = " as before" if self.equal == self.all else " within noise"
-        return f"{same} ({self.few} untested)" if self.few else same
+    changed: int
+    words: str
 
 
-def _counts(diff: BenchmarkDiff, *, unsure: bool) -> list[Counts]:
+def _by_unit(diff: BenchmarkDiff, *, unsure: bool) -> list[_InUnit]:
     units: dict[str, list[BenchmarkRow]] = {}
     for table in diff.tables:
         rows = [row for row in table.rows if row.delta is not None]
         if rows:
             units.setdefault(table.unit, []).extend(rows)
-    return [
-        _count(unit, rows, unsure=unsure and unit in _TIMED)
-        for unit, rows in units.items()
-    ]
+    found = []
+    for unit, rows in units.items():
+        changed = [row for row in rows if row.significant and row.delta]
+        words = _words(rows, changed, unsure=unsure and unit in _TIMED)
+        found.append(_InUnit(unit, len(rows), len(changed), words))
+    return found
 
 
-def _count(unit: str, rows: list[BenchmarkRow], *, unsure: bool) -> Counts:
-    changed = [row for row in rows if row.significant and row.delta]
-    moved = [row.worse for row in changed]
-    return Counts(
-        unit,
-        len(rows),
-        moved.count(True),
-        moved.count(False),
-        moved.count(None),
-        sum(not row.significant and _too_few(row) for row in rows),
-        sum(not row.delta for row in rows),
-        all(row.ratio and abs(row.ratio - 1) < _SLIGHT for row in changed),
-        unsure,
-    )
+def _words(
+    rows: Sequence[BenchmarkRow], changed: Sequence[BenchmarkRow], *, unsure: bool
+) -> str:
+    """Return how one benchmark changed in a unit, or how many of several did.
+
+    Changes that are `unsure` may be those of runs of one build.
+    """
+    if unsure and changed:
+        if len(rows) == 1:
+            return " differs in these runs"
+        return f": {len(changed)} of {len(rows)} differ in these runs"
+    if changed:
+        slight = all(row.ratio and abs(row.ratio - 1) < _SLIGHT for row in changed)
+        by = " by <0.1%" if slight else ""
+        ways = [row.worse for row in changed]
+        (count, word), *rest = (
+            (ways.count(way), f"{word}{by}")
+            for way, word in _WAYS.items()
+            if way in ways
+        )
+        if len(rows) == 1:
+            return f" {word}"
+        more = "".join(f", {n} {w}" for n, w in rest)
+        return f": {count} of {len(rows)} {word}{more}"
+    few = sum(_too_few(row) for row in rows)
+    if few == len(rows):
+        return f" untested (under {SAMPLES_FOR_TEST} values per side)"
+    same = " within noise" if any(row.delta for row in rows) else " as before"
+    return f"{same} ({few} untested)" if few else same
 
 
 def _in_words(diff: BenchmarkDiff, *, unsure: bool) -> tuple[str, str]:
     """Return which benchmarks changed and which did not, by unit, each "" for none."""
-    counts = _counts(diff, unsure=unsure)
-    between = _between(counts)
+    units = _by_unit(diff, unsure=unsure)
+    between = _between(units)
     changed, same = (
-        between.join(_by_words([one for one in counts if bool(one.changed) is moved]))
+        between.join(_by_words([one for one in units if bool(one.changed) is moved]))
         for moved in (True, False)
     )
     return changed, same
 
 
-def _between(counts: Sequence[Counts]) -> str:
+def _between(units: Sequence[_InUnit]) -> str:
     """Return what separates units: phrases about several benchmarks have commas."""
-    return ", " if all(one.all == 1 for one in counts) else "; "
+    return ", " if all(one.all == 1 for one in units) else "; "
 
 
-def _by_words(counts: Iterable[Counts]) -> list[str]:
+def _by_words(some: Iterable[_InUnit]) -> list[str]:
     """Return what happened in each unit, merging units with the same phrase."""
     alike: dict[str, list[str]] = {}
-    for one in counts:
+    for one in some:
         alike.setdefault(one.words, []).append(one.unit)
     listed = [f"{_listed(units)}{words}" for words, units in alike.items()]
     if len(listed) > _UNITS:
@@ -256,7 +238,7 @@ def _listed(units: list[str]) -> str:
 
 
 def _sentence(diff: BenchmarkDiff, *, unsure: bool) -> str:
-    between = _between(_counts(diff, unsure=unsure))
+    between = _between(_by_unit(diff, unsure=unsure))
     words = between.join(filter(None, _in_words(diff, unsure=unsure)))
     return f"{words or 'none on both sides'}."
 
@@ -303,7 +285,9 @@ def benchmark_parts(
     if not tables:
         yield Sentence("No benchmark was measured on both sides.", "caution")
     yield from folded(compared, chosen, limit)
-    if unsure and any(one.unsure and one.changed for one in _counts(diff, unsure=True)):
+    if unsure and any(
+        one.unit in _TIMED and one.changed for one in _by_unit(diff, unsure=True)
+    ):
         yield Sentence(_OF_THESE_RUNS)
     if notes:
         yield Footnotes(tuple(Footnote(mark, note) for note, mark in notes.items()))

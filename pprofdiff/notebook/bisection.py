@@ -24,6 +24,6 @@ def bisection_card(found: Bisection) -> Card:
         kind="bisect",
         lead=headline(found),
         table=table,
-        below=" ".join(below(found)),
+        below=below(found),
         findings=tuple((0, commit_text(found, one)) for one in named_commits(found)),
     )

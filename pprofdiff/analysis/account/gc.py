@@ -57,18 +57,16 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
     places = {} if allocs is None or bytes_from != "allocs" else _places(allocs)
     cycle = None if logged is None else logged.cycle
     is_forced = gc is not None and _forced(gc)
+    split = None
     if cpu is not None and _per_op(cpu):
         split = _split_profile(cpu, allocated, cycle, places)
-        if split is not None:
-            source = "CPU profile", bytes_from
-            major = _is_major(cpu, split)
-            return GCAccount(split, source, major, is_forced)
     elif cpu is None and logged is not None:
         split = gc_price(logged.cpu, allocated, cycle=cycle, places=places)
-        if split is not None:
-            source = "GC log", bytes_from
-            return GCAccount(split, source, major=False, forced=is_forced)
-    return None
+    if split is None:
+        return None
+    source = "GC log" if cpu is None else "CPU profile"
+    major = cpu is not None and _is_major(cpu, split)
+    return GCAccount(split, (source, bytes_from), major, is_forced)
 
 
 def _too_little_gc(comparison: Comparison) -> bool:

@@ -34,7 +34,7 @@ def at_about_equal_work(
         if diff.name in ("block", "mutex") and diff.normalization.mode == "absolute":
             # Allocation and wait profiles both count since process start
             # (runtime/pprof).
-            sites = _shared_sites(of_type(profiles, "alloc_space"))
+            sites = _shared_sites(profiles)
             if sites is not None:
                 diff = diff.scaled_by(_about(sites.work, _SITES, diff))  # noqa: PLW2901
             compared.append(diff)
@@ -101,7 +101,7 @@ def by_call_sites(
     They allocate as often as operations are done, counted since process start; GC logs
     show how long that is. None without either.
     """
-    shared = _shared_sites(of_type(profiles, "alloc_space"))
+    shared = _shared_sites(profiles)
     ages = counted_seconds(base), counted_seconds(new)
     spans = cpu.spans_ns
     if shared is None or not cpu.is_cpu or not all((*ages, *spans)):
@@ -112,11 +112,12 @@ def by_call_sites(
     return shared.work.times(new_s / base_s)
 
 
-def _shared_sites(allocs: ProfileDiff | None) -> Control | None:
+def _shared_sites(profiles: Sequence[ProfileDiff]) -> Control | None:
     """Return how often call sites of both builds allocate; None if it is not work.
 
     Another Go release may allocate differently.
     """
+    allocs = of_type(profiles, "alloc_space")
     if allocs is None or releases_apart(allocs.base, allocs.new):
         return None
     shared = control(allocs)

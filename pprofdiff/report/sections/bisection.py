@@ -27,8 +27,7 @@ def bisection_parts(found: Bisection) -> Iterator[SectionPart]:
     yield Sentence(headline(found), "outcome")
     for commit in named_commits(found):
         yield Sentence(commit_text(found, commit))
-    for text in below(found):
-        yield Sentence(text)
+    yield Sentence(below(found))
     for curve in found.curves:
         yield curve_table(found, curve)
     for skipped in found.skipped:
@@ -104,15 +103,12 @@ def commit_text(found: Bisection, commit: int) -> str:
     return printable(f"{one.short}  {one.date[:10]}  {one.author}  {one.subject}")
 
 
-def below(found: Bisection) -> Iterator[str]:
-    """Yield what the answer rests on."""
-    count = len(found.commits) - 1
-    good, bad = found.ends
-    yield (
-        f"{many(count, 'commit')} from {printable(good)} to {printable(bad)}, "
-        f"{found.built} built"
-        + (f", {len(found.skipped)} skipped" if found.skipped else "")
-    )
+def below(found: Bisection) -> str:
+    """Return what the answer rests on."""
+    commits = many(len(found.commits) - 1, "commit")
+    good, bad = map(printable, found.ends)
+    skipped = f", {len(found.skipped)} skipped" if found.skipped else ""
+    return f"{commits} from {good} to {bad}, {found.built} built{skipped}"
 
 
 def curve_table(found: Bisection, curve: Curve) -> Table:

@@ -64,6 +64,16 @@ class OutcomeText(NamedTuple):
 
 def outcome_text(outcome: Outcome) -> OutcomeText:
     """Return the outcome as sentences."""
+    headline, below = _answer(outcome)
+    if outcome.builds:
+        below.insert(0, f"The builds differ: {'; '.join(outcome.builds)}.")
+    if outcome.needs:
+        below.append(_sentence(outcome.needs))
+    return OutcomeText(f"{headline}.", tuple(map(Sentence, below)))
+
+
+def _answer(outcome: Outcome) -> tuple[str, list[str]]:
+    """Return the verdict without a full stop, and sentences on what it is based on."""
     first = outcome.headline
     if first is None:
         headline = f"No outcome: {_NO_SPEED[outcome.compared]}"
@@ -76,17 +86,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
     below = list(_below(outcome, first)) if first is None or not first.of_turns else []
     if outcome.by_label is not None and (by_label := label_sentence(outcome.by_label)):
         below.insert(0, by_label)
-    needs = (_sentence(outcome.needs),) if outcome.needs else ()
-    return OutcomeText(
-        f"{headline}.", tuple(map(Sentence, (*_builds(outcome), *below, *needs)))
-    )
-
-
-def _builds(outcome: Outcome) -> list[str]:
-    """Return the sentence on how builds differ, which comes first."""
-    return (
-        [f"The builds differ: {'; '.join(outcome.builds)}."] if outcome.builds else []
-    )
+    return headline, below
 
 
 _ABOUT = (
@@ -136,7 +136,7 @@ def _every(many: int) -> str:
     return "both" if many == _BOTH else f"all {many}"
 
 
-def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
+def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
     """Return the outcome of several units of work: which changed, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
     every = _every(many)
@@ -153,8 +153,6 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
             verdict = "Both ways"
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
         below.append(_sentence(f"{of_all}: {figures}"))
-    elif outcome.verdict == "same":
-        headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
         known = {measure.id for measure in outcome.measures}
@@ -165,16 +163,12 @@ def _units_text(outcome: Outcome, first: Measure) -> OutcomeText:
         below += _allocating(outcome) if many > ROWS else []
     else:
         headline = f"{verdict}, {of_all}: {figures}"
-        below += _alone(outcome)
+        below += _alone(outcome) if outcome.verdict != "same" else []
     if not first.of_turns:
         below += _below(outcome, first)
         if any(unit.figure == "cpu" for unit in outcome.units):
             below.append(_ABOUT)
-    if outcome.needs:
-        below.append(_sentence(outcome.needs))
-    return OutcomeText(
-        f"{headline}.", tuple(map(Sentence, (*_builds(outcome), *below)))
-    )
+    return headline, below
 
 
 def _alone(outcome: Outcome) -> list[str]:

@@ -217,16 +217,14 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
 def test_what_may_be_none_is_not_reported_against_what_was_measured(way):
     """The cost against unchanged code has an interval, which the headline leaves out."""
 
-    def figure(name, ratio, low, high):
-        low, high = sorted((low**way, high**way))
-        judged = Ratio(ratio**way, low, high, (low, high), (low, high), 0.1)
-        return Measure(COSTS[name], None, None, judged, name, (3, 3))
+    def turned(name, ratio, *bounds):
+        return figure(name, ratio**way, *sorted(bound**way for bound in bounds))
 
-    time = figure("time", 0.55, 0.5, 0.6)
+    time = turned("time", 0.55, 0.5, 0.6)
     for control, there in (
         ((1.22, 0.95, 1.43), False), ((0.8, 0.6, 1.1), True), ((1.3, 1.2, 1.4), True)
     ):  # fmt: skip
-        both = (time, figure("control", *control))
+        both = (time, turned("control", *control))
         said = outcome_text(Outcome("faster" if way > 0 else "slower", both))
         assert ("did not change" in said.headline) is there
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.profiles.groups import judged_sums
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
@@ -28,25 +28,22 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
     diff, by_label = comparison.cpu, comparison.by_label
     if diff is None or by_label is None:
         return
-    old, now = (side.tolist() for side in merged(by_label.runs))
-    noise = [None] * len(old) if by_label.judged is None else by_label.judged.chance
-    if most is not None and not comparison.by and False not in noise:
+    names = [(printable(value), "") for value in by_label.values]
+    sums = judged_sums(diff, names, by_label.runs)
+    moved = any(one.noise is False for one in sums)
+    if most is not None and not comparison.by and not moved:
         return
-    deltas = [diff.normalization.delta(*pair) for pair in zip(old, now, strict=True)]
-    order = sorted(
-        range(len(old)), key=lambda i: (noise[i] is not False, -abs(deltas[i]))
-    )
+    sums.sort(key=lambda one: (one.noise is not False, -abs(one.delta)))
     rows = []
-    for i in order[:most]:
-        name = printable(by_label.values[i])
-        shown = Cell(name) if name else Cell(f"no {by_label.key}", tone="faint")
+    for one in sums[:most]:
+        shown = Cell(one.id) if one.id else Cell(f"no {by_label.key}", tone="faint")
         cells = (
             shown,
-            *compared(diff, old[i], now[i], noise=noise[i]),
-            ratio_cell(diff, old[i], now[i]),
-            *share_cells(diff, old[i], now[i]),
+            *compared(diff, one.base, one.new, noise=one.noise),
+            ratio_cell(diff, one.base, one.new),
+            *share_cells(diff, one.base, one.new),
         )
-        rows.append(Row(name, "figure", cells))
+        rows.append(Row(one.id, "figure", cells))
     columns = (
         name_column(printable(by_label.key)),
         *compared_columns(diff, report.labels),
@@ -58,7 +55,7 @@ def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]
         columns,
         tuple(rows),
         title=f"{diff.title} by {printable(by_label.key)}, in {scale_of(diff).unit}",
-        total=len(order) if len(order) > len(rows) else 0,
+        total=len(sums) if len(sums) > len(rows) else 0,
         one_unit=True,
         code=True,
     )

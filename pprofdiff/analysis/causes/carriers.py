@@ -196,16 +196,27 @@ class Carriers:
         hunk_of_row = np.full(lines.rows, -1, np.int64)
         for i in range(len(self.changed)):
             hunk_of_row[self._rows_of(i, side)] = i
-        profile = (self.diff.base, self.diff.new)[side].profile
-        nearest = np.full((2, len(profile)), -1, np.int64)
-        if (hunk_of_row >= 0).any():
-            of_line = np.stack([hunk_of_row, self._move_of_row(side)])[:, lines.ids]
+        row = self._innermost(side, hunk_of_row >= 0)
+        return np.append(hunk_of_row, -1)[row], np.append(self._move_of_row(side), -1)[
+            row
+        ]
+
+    def _innermost(self, side: int, marked: NDArray[np.bool_]) -> Column:
+        """Return the marked line nearest the leaf of each sample, by row.
+
+        It is the row after the last for a sample without one.
+        """
+        lines, profile = (
+            self.both.sides[side],
+            (self.diff.base, self.diff.new)[side].profile,
+        )
+        found = np.full(len(profile), lines.rows, np.int64)
+        if marked.any():
             for start, stop, frames in walk(profile):
-                found = of_line[:, frames.line]
-                first = first_in_row(found[0] >= 0, frames.offsets)
-                none = np.full((2, 1), -1)
-                nearest[:, start:stop] = np.hstack([found, none])[:, first]
-        return nearest[0], nearest[1]
+                of_frame = lines.ids[frames.line]
+                first = first_in_row(marked[of_frame], frames.offsets)
+                found[start:stop] = np.append(of_frame, lines.rows)[first]
+        return found
 
     def _move_of_row(self, side: int) -> Column:
         """Return the move of each line that moved, by row, -1 for the others."""
@@ -302,14 +313,7 @@ class Carriers:
             if place is not None:
                 mine[place.lines.row] = True
                 hunk_of_row[self._rows_of(i, side)] = i
-        profile = (self.diff.base, self.diff.new)[side].profile
-        found = np.full(len(profile), -1, np.int64)
-        for start, stop, frames in walk(profile):
-            # A sample without the function has the row after the last.
-            of_frame = np.append(lines.ids[frames.line], lines.rows)
-            first = first_in_row(mine[of_frame[:-1]], frames.offsets)
-            found[start:stop] = hunk_of_row[of_frame[first]]
-        return found
+        return hunk_of_row[self._innermost(side, mine)]
 
     def _rows_of(self, i: int, side: int) -> Column:
         """Return the lines of a hunk on one side that have samples, as rows."""
@@ -362,14 +366,7 @@ class Carriers:
             if place is not None:
                 of_file, row = lines.of_file(place.lines.file)
                 marked[row[(of_file >= span.start) & (of_file < span.stop)]] = True
-        profile = (self.diff.base, self.diff.new)[side].profile
-        found = np.zeros(len(profile), np.bool_)
-        if marked.any():
-            of_line = marked[lines.ids]
-            for start, stop, frames in walk(profile):
-                first = first_in_row(of_line[frames.line], frames.offsets)
-                found[start:stop] = first >= 0
-        return found
+        return self._innermost(side, marked) < lines.rows
 
     def _span(self, i: int, side: int) -> tuple[Located | None, range]:
         """Return the place of a hunk on one side, and the numbers of its lines."""

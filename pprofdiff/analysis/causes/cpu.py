@@ -254,14 +254,8 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def by_category(self, claim: Claim) -> tuple[Column, Column]:
         """Return the raw CPU time of the claimed samples by category, base and new."""
-        size = len(rules().categories)
-        base, new = (
-            sums(of.category[kept], values[kept], size)
-            for of, kept, values in zip(
-                self.sides, claim.sides, self.diff.values, strict=True
-            )
-        )
-        return base, new
+        view = self.diff.ledger.among(claim.sides).every("category")
+        return view.base, view.new
 
     def of_groups(self, *groups: str) -> Claim:
         """Claim the samples of whole groups."""

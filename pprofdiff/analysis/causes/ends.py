@@ -32,10 +32,10 @@ from pprofdiff.analysis.causes.off_cpu import (
 )
 from pprofdiff.analysis.causes.traces import (
     beyond,
+    group_ns,
     mostly,
     own_groups,
     pair_of,
-    sides_of,
 )
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.judge.calibration import BLOCKED, LATENCY_SURE, WAITS, Prior
@@ -99,23 +99,19 @@ def of_roots(diff: TraceDiff, end: End) -> Iterator[Change]:
     A few goroutines may wait differently where most do not. Only root functions of the
     program: a library's goroutines wait like the ones that they serve.
     """
-    rows: dict[str, list[Chained]] = defaultdict(list)
+    by_root: dict[str, list[Chained]] = defaultdict(list)
     for row in off_cpu_of_all(diff):
         if row.chain.end == end:
-            rows[row.chain.root].append(row)
+            by_root[row.chain.root].append(row)
     counts = [waits_by_group(side) for side in diff.sides]
     pairs = [*own_groups(diff)]
     for pair in compress(pairs, owned([pair.name for pair in pairs])):
-        sides = sides_of(diff, pair)
-        if any(
-            at < 0 or n[at] < WAITS for (_, at), n in zip(sides, counts, strict=True)
-        ):
+        rows = zip((pair.base, pair.new), counts, strict=True)
+        if any(at < 0 or n[at] < WAITS for at, n in rows):
             continue
-        (base, old), (new, now) = ((side.groups, at) for side, at in sides)
-        lasts = int(base.total_ns[old]), int(new.total_ns[now])
-        ran = int(base.exec_ns[old]), int(new.exec_ns[now])
-        lives = Lives(diff, lasts, {canonical_user(pair.name): ran})
-        some = rows[pair.name]
+        ran = {canonical_user(pair.name): group_ns(diff, pair, "exec_ns")}
+        lives = Lives(diff, group_ns(diff, pair, "total_ns"), ran)
+        some = by_root[pair.name]
         yield Change(lives, end, some, None, _sum(some), pair.name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -67,6 +69,10 @@ class Claim(Struct, frozen=True, eq=False):
     def plus(self, other: Claim) -> Claim:
         """Return the samples of either claim."""
         return Claim(self.base | other.base, self.new | other.new)
+
+    def plus_all(self, others: Iterable[Claim]) -> Claim:
+        """Return the samples of any of the claims."""
+        return reduce(Claim.plus, others, self)
 
     def within(self, other: Claim) -> Claim:
         """Return the samples of both claims."""

@@ -148,10 +148,9 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
-    claimed = cpu.of(())
-    for finding in found:
-        if finding.claim is not None and finding.severity != "info":
-            claimed = claimed.plus(finding.claim)
+    claimed = cpu.of(()).plus_all(
+        one.claim for one in found if one.claim and one.severity != "info"
+    )
     explains = explained(cpu, claimed)
     of_operations = any(
         group.id not in _BY_ITSELF

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.finding import Fact
 from pprofdiff.analysis.causes.traces import (
+    group_ns,
     own_groups,
     pair_of,
+    runnable_ns,
     scaled,
     sides_of,
     time_fact,
@@ -161,20 +163,13 @@ def lives_of(diff: TraceDiff, calls: Iterable[Mover], waits: Iterable[Mover]) ->
     lasts: dict[str, tuple[int, int]] = {}
     whole = [0, 0]
     for pair in own_groups(diff):
-        sides = sides_of(diff, pair)
-        lives = [
-            int(side.groups.total_ns[row]) if row >= 0 else 0 for side, row in sides
-        ]
-        lasts[pair.name] = lives[0], lives[1]
-        times = [
-            int(side.groups.exec_ns[row]) if row >= 0 else 0 for side, row in sides
-        ]
+        lasts[pair.name] = group_ns(diff, pair, "total_ns")
+        times = group_ns(diff, pair, "exec_ns")
         key = canonical_user(pair.name)
         more = ran.get(key, (0, 0))
         ran[key] = more[0] + times[0], more[1] + times[1]
-        for i, (side, row) in enumerate(sides):
-            if row >= 0:
-                whole[i] += times[i] + int(side.groups.sched_wait_ns[row])
+        waited = runnable_ns(diff, pair)
+        whole = [whole[side] + times[side] + waited[side] for side in (0, 1)]
     for mover in (*calls, *waits):
         whole[0] += mover.base_ns
         whole[1] += mover.new_ns
@@ -223,32 +218,21 @@ def _processors_may_move(diff: TraceDiff, lives: Lives) -> bool:
     Such waits are also judged as parts of a root function's lifetime.
     """
     for pair in own_groups(diff):
-        waits, parts = [], []
-        for side, row in sides_of(diff, pair):
-            wait = int(side.groups.sched_wait_ns[row]) if row >= 0 else 0
-            waits.append(wait)
-            parts.append(wait / max(int(side.groups.total_ns[row]), 1) if wait else 0.0)
-        least, most = sorted(parts)
+        waits, lasts = runnable_ns(diff, pair), group_ns(diff, pair, "total_ns")
+        least, most = sorted(
+            wait / max(life, 1) for wait, life in zip(waits, lasts, strict=True)
+        )
         if most - least >= NOTICED and most >= BLOCKED.ratio * least:
             return True
-        if lives.part((waits[0], waits[1])) >= NOTICED:
+        if lives.part(waits) >= NOTICED:
             return True
     return False
 
 
 def _not_waiting(diff: TraceDiff) -> tuple[int, int]:
     """Return how long goroutines of the program are not blocked (ns), base and new."""
-    base, new = (
-        sum(
-            int(column[~(side.groups.system | side.groups.tracing)].sum())
-            for column in (
-                side.groups.exec_ns,
-                side.groups.sched_wait_ns,
-                side.groups.syscall_ns,
-            )
-        )
-        for side in diff.sides
-    )
+    columns = ("exec_ns", "sched_wait_ns", "syscall_ns")
+    base, new = (sum(map(side.of_program, columns)) for side in diff.sides)
     return base, new
 
 

@@ -213,9 +213,7 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
     pprof shows the cum of a function, not of one way to it.
     """
-    claimed = cpu.of(())
-    for place in found:
-        claimed = claimed.plus(place.claim)
+    claimed = cpu.of(()).plus_all(place.claim for place in found)
     return [_all_of(cpu, place, claimed) if place.whole else place for place in found]
 
 
@@ -305,10 +303,8 @@ def holding(
     if not rows:
         return None
     row = min(rows, key=lambda row: sum(cpu.cum_at(row)))
-    claim, claimed = cpu.under(cpu.only(row)), cpu.of(())
-    for place in found:
-        claimed = claimed.plus(place.claim)
-    claim = claim.without(claimed)
+    claimed = cpu.of(()).plus_all(place.claim for place in found)
+    claim = cpu.under(cpu.only(row)).without(claimed)
     base, new = cpu.sums(claim)
     if any(one.row == row for one in found) or not (base and new):
         return None
@@ -334,28 +330,32 @@ def _entry(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
     It is named by the function that it starts in, and has no function of the program.
     """
-    base, new = (
-        np.where(kept, entry, -1)
-        for kept, entry in zip(left.sides, program.entries, strict=True)
-    )
-    best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), program.code)
-    if best is None:
-        return None
-    claim = Claim(base == best[0], new == best[0])
-    return Place(best[0], claim, *cpu.sums(claim), whole=True)
+    return _with_most(cpu, program.entries, program.code, left, whole=True)
 
 
 def owner_of_most(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the function whose own samples changed most."""
+    return _with_most(cpu, owners(cpu), program.inner, left, whole=False)
+
+
+def _with_most(
+    cpu: CPUComparison,
+    of_sample: Sequence[Column],
+    candidates: NDArray[np.bool_],
+    left: Claim,
+    *,
+    whole: bool,
+) -> Place | None:
+    """Return the candidate whose samples changed most, given each sample's function."""
     base, new = (
-        np.where(kept, owner, -1)
-        for kept, owner in zip(left.sides, owners(cpu), strict=True)
+        np.where(kept, rows, -1)
+        for kept, rows in zip(left.sides, of_sample, strict=True)
     )
-    best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), program.inner)
+    best = _largest(cpu, cpu.diff.runs_of((base, new), len(cpu.names)), candidates)
     if best is None:
         return None
-    claim = owned_by(cpu, [best[0]]).within(left)
-    return Place(best[0], claim, *cpu.sums(claim), whole=False)
+    claim = Claim(base == best[0], new == best[0])
+    return Place(best[0], claim, *cpu.sums(claim), whole=whole)
 
 
 def with_callers(
@@ -392,9 +392,7 @@ def with_callers(
             whole = cpu.total_delta
             taken_over |= change * whole > (1 + LITTLE) * whole**2
         if contrary or taken_over:
-            claim = own
-            for one in same:
-                claim = claim.plus(one.claim)
+            claim = own.plus_all(one.claim for one in same)
             at = left.index(place)
             left[at] = _with_own_callers(cpu, place, claim, callers)
             left = [one for one in left if one not in same]
@@ -701,10 +699,8 @@ def _unclaimed(
     cpu: CPUComparison, rows: Sequence[int], others: Sequence[Place]
 ) -> Claim:
     """Claim the samples that functions own, without other places' samples."""
-    own = owned_by(cpu, rows)
-    for other in others:
-        own = own.without(other.claim)
-    return own
+    claimed = cpu.of(()).plus_all(other.claim for other in others)
+    return owned_by(cpu, rows).without(claimed)
 
 
 def deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:

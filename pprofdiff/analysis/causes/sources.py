@@ -277,7 +277,7 @@ def _of_claim(
     if claim is None:
         return None
     whole = cpu.relative.by.delta(*cpu.sums(claim))
-    rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
+    rows = _rows(carriers.diff, finding) or _owners(cpu, claim)
     lines = _lines(carriers, cpu.relative, claim.sides, whole, rows)
     inside = _called(cpu, rows, claim)
     callers = [line for line in lines if line.row not in rows and not inside[line.row]]
@@ -370,11 +370,7 @@ def _of_function(
     """
     diff = carriers.diff
     for some in _samples_of(finding, diff, row):
-        cum = (
-            int(values[kept].sum())
-            for values, kept in zip(diff.values, some, strict=True)
-        )
-        whole = float(diff.normalization.delta(*cum))
+        whole = _change(diff, some)
         if not _same_way(finding, whole):
             continue
         if lines := _lines(carriers, model, some, whole, [row], only=True):
@@ -396,6 +392,13 @@ def _samples_of(finding: Finding, diff: ProfileDiff, row: int) -> Iterator[Chose
     yield diff.having(np.arange(len(diff.paired_functions.names)) == row)
 
 
+def _change(diff: ProfileDiff, chosen: Chosen) -> float:
+    """Return new − base of the chosen samples, scaled."""
+    pairs = zip(diff.values, chosen, strict=True)
+    base, new = (int(values[kept].sum()) for values, kept in pairs)
+    return float(diff.normalization.delta(base, new))
+
+
 def _of_callers(
     finding: Finding, numbered: Sequence[tuple[int, Carriers]]
 ) -> SourceOfFinding | None:
@@ -410,11 +413,7 @@ def _of_callers(
         for row in _rows(carriers.diff, finding):
             # What it allocates itself is not what changed lines below it allocate.
             (chosen, *_) = _samples_of(finding, carriers.diff, row)
-            base, new = (
-                int(values[mask].sum())
-                for values, mask in zip(carriers.diff.values, chosen, strict=True)
-            )
-            whole = float(carriers.diff.normalization.delta(base, new))
+            whole = _change(carriers.diff, chosen)
             if not _same_way(finding, whole):
                 continue
             lines = _lines(carriers, model.counting, chosen, whole, [])
@@ -588,19 +587,11 @@ def _named(diff: ProfileDiff, wanted: Sequence[str]) -> list[int]:
     return [places[name] for name in wanted if name in places]
 
 
-def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
+def _owners(cpu: CPUComparison, claim: Claim) -> list[int]:
     """Return the functions of the program with most of a claim's change."""
-    if finding.claim is None:
-        return []
-    size = len(cpu.names)
-    columns = []
-    for side, values in enumerate(cpu.diff.values):
-        owner = cpu.sides[side].owner
-        kept = finding.claim.sides[side] & (owner >= 0)
-        rows = cpu.diff.paired_functions.union[side][owner[kept]]
-        columns.append(sums(rows, values[kept], size))
-    delta = cpu.diff.normalization.delta(columns[0], columns[1])
-    whole = cpu.delta(finding.claim)
+    own = cpu.diff.ledger.among(claim.sides).every("owner")
+    delta = cpu.diff.normalization.delta(own.base, own.new)
+    whole = cpu.delta(claim)
     order = np.argsort(-delta * np.sign(whole), kind="stable").tolist()[:NAMED]
     return [row for row in order if delta[row] * np.sign(whole) >= abs(whole) / 2]
 

@@ -132,10 +132,18 @@ def of_tracer(diff: TraceDiff, pair: GroupPair) -> bool:
     )
 
 
-def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
-    """Return how long (ns) a root function's goroutines were runnable, base and new."""
+def group_ns(diff: TraceDiff, pair: GroupPair, column: str) -> tuple[int, int]:
+    """Return a time of a root function's goroutines (ns), base and new.
+
+    `column` is one of `Groups`. 0 where a side lacks the function.
+    """
     base, new = (
-        0 if row < 0 else int(side.groups.sched_wait_ns[row])
+        0 if row < 0 else int(getattr(side.groups, column)[row])
         for side, row in sides_of(diff, pair)
     )
     return base, new
+
+
+def runnable_ns(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
+    """Return how long (ns) a root function's goroutines were runnable, base and new."""
+    return group_ns(diff, pair, "sched_wait_ns")

@@ -323,11 +323,7 @@ def _within(cpu: CPUComparison | None, part: Finding, whole: Finding) -> bool:
 
 def _claim(cpu: CPUComparison, node: _Node) -> Claim:
     """Return all samples that a finding and its consequences claim."""
-    whole = cpu.of(())
-    for finding in node.family:
-        if finding.claim is not None:
-            whole = whole.plus(finding.claim)
-    return whole
+    return cpu.of(()).plus_all(one.claim for one in node.family if one.claim)
 
 
 def _importance(

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.finding import Fact
+from pprofdiff.analysis.causes.wording import counts
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -66,9 +68,55 @@ class Stacks(NamedTuple):
     new: Column
 
 
-def waiting_in(function: str, wait: str) -> str:
-    """Return a function, and why goroutines wait in it: ``server.Run (chan send)``."""
-    return f"{short(function)}{f' ({wait})' if wait else ''}"
+class Parked(NamedTuple):
+    """Goroutines by their code: `function`, and the `root` that they started with.
+
+    `function` is the innermost frame outside the standard library (`own`), or the root
+    if there is none. `base` and `new` count goroutines; `wait` is why most of those
+    wait that one side has more of, "" if unknown. `line` is where most of them wait on
+    that side, as ``main.go:57``, "" if unknown.
+    """
+
+    function: str
+    root: str
+    base: int
+    new: int
+    wait: str
+    line: str = ""
+    own: bool = True
+
+    @property
+    def delta(self) -> int:
+        """How many more goroutines new has."""
+        return self.new - self.base
+
+    @property
+    def words(self) -> str:
+        """The function, and why goroutines wait: ``server.Run (chan send)``."""
+        return f"{short(self.function)}{f' ({self.wait})' if self.wait else ''}"
+
+    @property
+    def where(self) -> str:
+        """The line, and what the goroutines started as."""
+        text = f"{self.words}{f' at {self.line}' if self.line else ''}"
+        if self.root != self.function:
+            text += f", started as {short(self.root)}"
+        return text
+
+    @property
+    def sentence(self) -> str:
+        """The line, what the goroutines started as, and how many there are."""
+        return f"{self.where}: {counts(self.base, self.new)}"
+
+
+def facts(
+    what: str, source: str, totals: tuple[int, int], places: Sequence[Parked]
+) -> tuple[Fact, ...]:
+    """Return how many goroutines there are in all, and in each place, as evidence."""
+    rows = [(what, *totals), *((f"in {p.words}", p.base, p.new) for p in places)]
+    return tuple(
+        Fact(name, source, base, new, "goroutines") for name, base, new in rows
+    )
 
 
 def stacks_of_both(diff: ProfileDiff) -> Stacks:

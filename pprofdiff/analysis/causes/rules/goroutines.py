@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Fact, Finding, Severity
-from pprofdiff.analysis.causes.parked import WAITS, stacks_of_both, waiting_in
+from pprofdiff.analysis.causes.finding import Finding, Severity
+from pprofdiff.analysis.causes.parked import WAITS, Parked, facts, stacks_of_both
 from pprofdiff.analysis.causes.sites import line_of
 from pprofdiff.analysis.causes.wording import count, counts, listed, others, times
 from pprofdiff.analysis.judge.calibration import GOROUTINES
@@ -17,7 +17,6 @@ from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.policy import MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import grouped, sums
 
 if TYPE_CHECKING:
@@ -34,32 +33,6 @@ _NOT_LEAKED = (
     "By the goroutineleak profiles most of them are not leaked: what they wait for "
     "can still happen. Look for work that starts faster than it ends."
 )
-
-
-class _Place(NamedTuple):
-    """Goroutines by their code: `function`, and the `root` that they started with.
-
-    `function` is the innermost frame outside the standard library (`own`), or the root
-    if there is none. `base` and `new` count goroutines; `wait` is why most of those
-    wait that one side has more of, "" if unknown.
-    """
-
-    function: str
-    root: str
-    base: int
-    new: int
-    wait: str
-    own: bool
-
-    @property
-    def delta(self) -> int:
-        """How many more goroutines new has."""
-        return self.new - self.base
-
-    @property
-    def words(self) -> str:
-        """The function, and why goroutines wait in it."""
-        return waiting_in(self.function, self.wait)
 
 
 def goroutine_growth(case: Case) -> Iterator[Finding]:
@@ -105,7 +78,7 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
         "goroutine-growth",
         _title(diff, places),
         _text(diff, places),
-        _evidence(diff, places, f"{diff.name} profile"),
+        facts("goroutines", f"{diff.name} profile", diff.totals, places),
         (_NOT_LEAKED if _leaks(case) else _advice(case)) if grew else "",
         severity=_severity(diff, places) if all_moved else "minor",
         direction="worse" if grew else "better",
@@ -114,7 +87,7 @@ def goroutine_growth(case: Case) -> Iterator[Finding]:
 
 
 def _at_end(
-    traced: TraceDiff, diff: ProfileDiff, places: list[_Place], *, severe: bool
+    traced: TraceDiff, diff: ProfileDiff, places: list[Parked], *, severe: bool
 ) -> Finding:
     """Return the finding on goroutines at the end of traces."""
     from pprofdiff.analysis.causes.traced_units import unit_of_starts
@@ -126,7 +99,7 @@ def _at_end(
         "goroutines-at-end",
         _title(diff, places),
         f"At the end of the traces, {_text(diff, places)}",
-        _evidence(diff, places, "trace"),
+        facts("goroutines", "trace", diff.totals, places),
         "A goroutineleak profile (Go 1.26 and later) shows which of them can never end."
         if grew
         else "",
@@ -161,7 +134,7 @@ def counts_differ(base: int, new: int, pace: float) -> bool:
     )
 
 
-def _stands_out(diff: ProfileDiff, place: _Place) -> bool:
+def _stands_out(diff: ProfileDiff, place: Parked) -> bool:
     """Return whether one place's change stands out from what comes and goes.
 
     If it is more than twice the total's change, goroutines moved there from elsewhere.
@@ -174,7 +147,7 @@ def _stands_out(diff: ProfileDiff, place: _Place) -> bool:
     )
 
 
-def _more(places: list[_Place]) -> int:
+def _more(places: list[Parked]) -> int:
     return sum(place.delta for place in places)
 
 
@@ -188,7 +161,7 @@ def pace_of(case: Case) -> float:
     return rates[1] / rates[0] if rates else 1.0
 
 
-def _places(diff: ProfileDiff) -> list[_Place]:
+def _places(diff: ProfileDiff) -> list[Parked]:
     """Return the goroutines of both sides by place, largest change first."""
     names = diff.paired_functions.names
     function, root, wait, _, base, new = stacks_of_both(diff)
@@ -202,19 +175,19 @@ def _places(diff: ProfileDiff) -> list[_Place]:
     order = np.argsort(-np.abs(totals[1] - totals[0]), kind="stable")
     own = owned(names)
     return [
-        _Place(
+        Parked(
             names[int(places[i] >> 32)],
             names[int(places[i] & 0xFFFFFFFF)],
             int(totals[0][i]),
             int(totals[1][i]),
             WAITS[int(most[i])],
-            bool(own[places[i] >> 32]),
+            own=bool(own[places[i] >> 32]),
         )
         for i in order.tolist()
     ]
 
 
-def _alike(diff: ProfileDiff, everywhere: list[_Place], named: list[_Place]) -> bool:
+def _alike(diff: ProfileDiff, everywhere: list[Parked], named: list[Parked]) -> bool:
     """Return whether several places changed, and all by the ratio of the totals."""
     ratio = diff.totals[1] / diff.totals[0]
     return len(named) >= SEVERAL and not any(
@@ -224,7 +197,7 @@ def _alike(diff: ProfileDiff, everywhere: list[_Place], named: list[_Place]) -> 
     )
 
 
-def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
+def _by_load(diff: ProfileDiff, places: list[Parked]) -> Finding:
     """Return the finding that there are more or fewer goroutines of all kinds."""
     base, new = diff.totals
     return Finding(
@@ -233,12 +206,12 @@ def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
         f"{'in all places alike' if places else 'no place stands out'}",
         "More clients or more requests at once do that: a goroutine profile is of one "
         "instant.",
-        _evidence(diff, places, f"{diff.name} profile"),
+        facts("goroutines", f"{diff.name} profile", diff.totals, places),
         weight=abs(new - base) / max(diff.totals),
     )
 
 
-def _title(diff: ProfileDiff, places: list[_Place]) -> str:
+def _title(diff: ProfileDiff, places: list[Parked]) -> str:
     """Return how many goroutines there are, and where the extra ones are."""
     base, new = diff.totals
     more = _more(places)
@@ -250,16 +223,9 @@ def _title(diff: ProfileDiff, places: list[_Place]) -> str:
     return f"{counts(base, new)} goroutines: {count(abs(more))} {word} {where}"
 
 
-def _text(diff: ProfileDiff, places: list[_Place]) -> str:
-    return f"{'; '.join(_place_words(diff, place) for place in places[:NAMED])}."
-
-
-def _place_words(diff: ProfileDiff, place: _Place) -> str:
-    line = line_of(diff, place.function)
-    text = f"{place.words}{f' at {line}' if line else ''}"
-    if place.root != place.function:
-        text += f", started as {short(place.root)}"
-    return f"{text}: {counts(place.base, place.new)}"
+def _text(diff: ProfileDiff, places: list[Parked]) -> str:
+    located = [p._replace(line=line_of(diff, p.function)) for p in places[:NAMED]]
+    return f"{'; '.join(place.sentence for place in located)}."
 
 
 def _advice(case: Case) -> str:
@@ -271,13 +237,6 @@ def _advice(case: Case) -> str:
     )
 
 
-def _severity(diff: ProfileDiff, places: list[_Place]) -> Severity:
+def _severity(diff: ProfileDiff, places: list[Parked]) -> Severity:
     more = abs(_more(places))
     return "major" if more >= _MANY and more >= MOST * max(diff.totals) else "minor"
-
-
-def _evidence(diff: ProfileDiff, places: list[_Place], source: str) -> tuple[Fact, ...]:
-    return (
-        Fact("goroutines", source, *diff.totals, "goroutines"),
-        *(Fact(f"in {p.words}", source, p.base, p.new, "goroutines") for p in places),
-    )

@@ -7,21 +7,21 @@ have no go statements: a finding names the function that a goroutine started wit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.parked import (
     WAITS,
     Column,
+    Parked,
     Stacks,
+    facts,
     line_at,
     stacks_of_both,
-    waiting_in,
 )
 from pprofdiff.analysis.causes.rules.goroutines import counts_differ, pace_of
 from pprofdiff.analysis.causes.wording import count, counts, joined, listed
@@ -54,43 +54,6 @@ _OTHERWISE = "Let the wait at {} end."
 _PROOF = "GC found that no goroutine that can run refers to what they wait for"
 
 
-class _Place(NamedTuple):
-    """Leaked goroutines of one function, first function and kind of wait.
-
-    `line` is where most of them wait on the side that has more, as ``main.go:57``.
-    """
-
-    function: str
-    root: str
-    wait: str
-    line: str
-    base: int
-    new: int
-
-    @property
-    def delta(self) -> int:
-        """How many more goroutines new has."""
-        return self.new - self.base
-
-    @property
-    def words(self) -> str:
-        """The function, and why goroutines wait in it."""
-        return waiting_in(self.function, self.wait)
-
-    @property
-    def sentence(self) -> str:
-        """The line, what the goroutines started as, and how many there are."""
-        return f"{self.where}: {counts(self.base, self.new)}"
-
-    @property
-    def where(self) -> str:
-        """The line, and what the goroutines started as."""
-        text = f"{self.words}{f' at {self.line}' if self.line else ''}"
-        if self.root != self.function:
-            text += f", started as {short(self.root)}"
-        return text
-
-
 def leaked(case: Case) -> Iterator[Finding]:
     """Yield a finding where one side leaks more goroutines."""
     diff = case.comparison.of_type("goroutineleak")
@@ -107,23 +70,19 @@ def leaked(case: Case) -> Iterator[Finding]:
         for place in _places(diff)
         if place.delta * (new - base) > 0
         and 2 * abs(new - base) >= abs(place.delta)
-        and (not min(place.base, place.new) or counts_differ(*place[-2:], pace))
+        and (
+            not min(place.base, place.new) or counts_differ(place.base, place.new, pace)
+        )
     ]
     if not places:
         return
-    grew, source = new > base, f"{diff.name} profile"
+    grew = new > base
     more = sum(abs(place.delta) for place in places)
     yield Finding(
         "goroutine-leak",
         _title(diff, places),
         joined([*(place.sentence for place in places[:NAMED]), _PROOF]),
-        (
-            Fact("leaked goroutines", source, base, new, "goroutines"),
-            *(
-                Fact(f"in {p.words}", source, p.base, p.new, "goroutines")
-                for p in places
-            ),
-        ),
+        facts("leaked goroutines", f"{diff.name} profile", diff.totals, places),
         _advice(places[0]) if grew else "",
         severity="major" if more >= FEW_SAMPLES else "minor",
         direction="worse" if grew else "better",
@@ -153,7 +112,7 @@ def _on_one_side(case: Case) -> Iterator[Finding]:
     if not total:
         return
     named = listed([place.words for place in places[:NAMED]])
-    facts = [("leaked goroutines", total), *((f"in {p.words}", p.new) for p in places)]
+    counted = facts("leaked goroutines", "goroutineleak profile", (0, total), places)
     yield Finding(
         "goroutine-leak",
         f"{count(total)} leaked goroutines in {label}: blocked forever in {named}",
@@ -164,14 +123,8 @@ def _on_one_side(case: Case) -> Iterator[Finding]:
             ]
         ),
         tuple(
-            Fact(
-                what,
-                "goroutineleak profile",
-                None if at else number,
-                number if at else None,
-                "goroutines",
-            )
-            for what, number in facts
+            one._replace(base=None) if at else one._replace(base=one.new, new=None)
+            for one in counted
         ),
         _advice(places[0]) if at else "",
         severity="minor",
@@ -179,7 +132,7 @@ def _on_one_side(case: Case) -> Iterator[Finding]:
     )
 
 
-def _title(diff: ProfileDiff, places: list[_Place]) -> str:
+def _title(diff: ProfileDiff, places: list[Parked]) -> str:
     """Return how many goroutines are leaked, and where most of them wait."""
     base, new = diff.totals
     more = sum(place.delta for place in places)
@@ -192,13 +145,13 @@ def _title(diff: ProfileDiff, places: list[_Place]) -> str:
     return f"{counts(base, new)} leaked goroutines: {where}"
 
 
-def _advice(place: _Place) -> str:
+def _advice(place: Parked) -> str:
     return _ADVICE.get(place.wait, _OTHERWISE).format(
         place.line or short(place.function)
     )
 
 
-def _places(diff: ProfileDiff) -> list[_Place]:
+def _places(diff: ProfileDiff) -> list[Parked]:
     """Return the leaked goroutines of both sides by place, largest change first."""
     names, stacks = diff.paired_functions.names, stacks_of_both(diff)
     some = stacks.base + stacks.new > 0
@@ -209,13 +162,13 @@ def _places(diff: ProfileDiff) -> list[_Place]:
     lines = _lines(diff, stacks, group, new > base)
     function, root, wait = (key[first].tolist() for key in keys)
     return [
-        _Place(
+        Parked(
             names[function[i]],
             names[root[i]],
-            WAITS[wait[i]],
-            lines[i],
             int(base[i]),
             int(new[i]),
+            WAITS[wait[i]],
+            lines[i],
         )
         for i in np.argsort(-np.abs(new - base), kind="stable").tolist()
     ]

@@ -30,6 +30,7 @@ from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Pace
+    from pprofdiff.analysis.gclogs.side import GCSide
 
 _GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.
@@ -82,9 +83,7 @@ def pace(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None or any(frequency(case)):
         return
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
-    base, new = pace_of(gc.base), pace_of(gc.new)
+    base, new = _pace(gc.base), _pace(gc.new)
     if base is None or new is None or not base.follows_gogc or not new.follows_gogc:
         return
     cycles = min(side.steady.cycles for side in (gc.base, gc.new))
@@ -134,9 +133,7 @@ def limit(case: Case) -> Iterator[Finding]:
 
 def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     """Return title, text and advice where the live heap grew under new's limit."""
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
-    goal, pace = gc.new.steady.heap.median_goal, pace_of(gc.new)
+    goal, pace = gc.new.steady.heap.median_goal, _pace(gc.new)
     more, text = "Raise GOMEMLIMIT", ""
     if pace is not None and pace.alone_mb is not None:
         alone = live[1] * (1 + pace.low_gogc / 100)
@@ -169,13 +166,19 @@ def _shrunk(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
 
 def held_back(gc: GCDiff) -> bool:
     """Return whether a memory limit holds the goals of the larger live heap."""
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
     live = gc.estimates["mean_live"]
     if not live.significant:
         return False
-    pace = pace_of(gc.new if live.grew else gc.base)
+    pace = _pace(gc.new if live.grew else gc.base)
     return pace is not None and pace.held
+
+
+def _pace(side: GCSide) -> Pace | None:
+    """Return how far a side's goal is above its live heap, None if unknown."""
+    # Imported only where there are logs.
+    from pprofdiff.analysis.gclogs.compare import pace_of
+
+    return pace_of(side)
 
 
 def _mb(size: float) -> str:
@@ -204,9 +207,7 @@ def _claim(case: Case, factor: float) -> Claim | None:
 
 def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
     """Return why fewer or more bytes fit between two cycles, and advice."""
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
-    base, new = pace_of(gc.base), pace_of(gc.new)
+    base, new = _pace(gc.base), _pace(gc.new)
     if base is not None and new is not None:
         ratio = new.effective / base.effective if base.effective > 0 else 0.0
         # A lower goal makes GC run more often, never less.
@@ -264,9 +265,7 @@ def _binds(gc: GCDiff) -> bool:
     Sizes that a limit is compared with are medians: while a heap grows to its size,
     means are below what it has from then on. Bytes per cycle follow the means.
     """
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
-    base, new = pace_of(gc.base), pace_of(gc.new)
+    base, new = _pace(gc.base), _pace(gc.new)
     return base is not None and new is not None and base.limited != new.limited
 
 
@@ -331,11 +330,9 @@ def _cadence(gc: GCDiff) -> str:
 
 def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
     """Return the window's numbers, each with the gctrace fields that it is made of."""
-    from pprofdiff.analysis.gclogs.compare import pace_of
-
     base, new = gc.base.steady, gc.new.steady
     before, after = base.heap, new.heap
-    old, now = pace_of(gc.base), pace_of(gc.new)
+    old, now = _pace(gc.base), _pace(gc.new)
     cpu_ms = base.gc_cpu_us_per_cycle / 1000, new.gc_cpu_us_per_cycle / 1000
     rates = base.cycles_per_second, new.cycles_per_second
     allocated = base.allocated_mb_per_second, new.allocated_mb_per_second

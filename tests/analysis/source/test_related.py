@@ -56,15 +56,39 @@ CHANGED_FAR = {"far.go": FAR.replace("first()", "second()")}
 TESTS = {"far_test.go": FAR.replace("Far", "TestFar").replace("first", "third")}
 
 
-def profile(stacks):
-    samples = [
-        Sample(
-            tuple(Place((FRAMES[name],), 100 + i) for name in stack),
-            (count, count * 10 * MS),
+def differing(tmp_path, versions, samples, runs=1):
+    """Return two commits' profiles compared, and their sources.
+
+    `versions` are the files that each commit writes, `samples` each side's numbers of
+    samples by stack, leaf first: of frames, or of names in `FRAMES`. With several
+    `runs` a side, all have these.
+    """
+    repo = repository(tmp_path / "repo")
+    refs = [repo.commit("c", {"go.mod": "module m\n"} | files) for files in versions]
+    at: dict[Frame, int] = {}
+    sides = []
+    for label, stacks in zip(("base", "new"), samples, strict=True):
+        profile = built(
+            [
+                Sample(
+                    tuple(
+                        Place((frame,), 100 + at.setdefault(frame, len(at)))
+                        for frame in (FRAMES.get(one, one) for one in stack)
+                    ),
+                    (count, count * 10 * MS),
+                )
+                for stack, count in stacks.items()
+            ],
+            CPU,
+            duration_ns=10**11,
         )
-        for i, (stack, count) in enumerate(stacks.items())
-    ]
-    return built(samples, CPU, duration_ns=10**11)
+        captures = (
+            Capture(f"{label}/{run}", "profile", profile, run=run, run_known=runs > 1)
+            for run in range(runs)
+        )
+        sides.append(Side(label, tuple(captures)))
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    return comparison, sources_of("..".join(refs), str(repo.folder), "")
 
 
 def reported(tmp_path, stack, changes, called=10, far=("m.Far",)):
@@ -73,22 +97,12 @@ def reported(tmp_path, stack, changes, called=10, far=("m.Far",)):
     `stack` is leaf first: F is what costs more, with what calls it or what it calls. Far
     has samples of its own, on the stack `far`.
     """
-    repo = repository(tmp_path / "repo")
-    base = repo.commit("begin", FILES)
-    new = repo.commit("change", changes)
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(stacks)),))
-        for label, stacks in (
-            ("base", own(stack, 500, called) | {far: 250}),
-            ("new", own(stack, 1000, called) | {far: 250}),
-        )
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    samples = [own(stack, n, called) | {far: 250} for n in (500, 1000)]
+    comparison, sources = differing(tmp_path, (FILES, changes), samples)
     report = report_of(comparison, sources=sources)
     first = report.findings.found[0]
     assert "m.F" in first.source.unchanged
-    return report, f'; {new[:9]} "change".'
+    return report, f'; {sources.revisions[1][:9]} "c".'
 
 
 def own(stack, samples, called):
@@ -103,16 +117,9 @@ def of_functions(tmp_path, changes, *, file="", ran=None):
 
     With `ran`, those are the names of functions that the benchmark that changed ran.
     """
-    repo = repository(tmp_path / "repo")
-    base = repo.commit("begin", FILES)
-    new = repo.commit("change", changes)
     stacks = {("m.F", "m.(*T).Outer"): 2000, ("m.Far",): 1}
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(alike)),))
-        for label, alike in (("base", stacks), ("new", stacks | dict(elsewhere(file))))
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    samples = stacks, stacks | dict(elsewhere(file))
+    comparison, sources = differing(tmp_path, (FILES, changes), samples)
     if ran is not None:
         carriers = Carriers(comparison.cpu, sources, least=0.0)
         return changed_alone(carriers, Ran(frozenset(ran), ("Get", "Put")))
@@ -122,8 +129,7 @@ def of_functions(tmp_path, changes, *, file="", ran=None):
 def elsewhere(file):
     """Return a stack of a function in a file that is in no tree."""
     if file:
-        FRAMES["x.org/d.G"] = Frame("x.org/d.G", file, 6, 5)
-        yield ("x.org/d.G",), 1
+        yield (Frame("x.org/d.G", file, 6, 5),), 1
 
 
 @pytest.mark.parametrize(
@@ -212,25 +218,11 @@ def test_lines_of_a_closure_are_not_its_function_s(tmp_path, own, lines, called)
     body = "	work()\n	second()\n	g(func() { x() })\n"
     text = OWN.replace("	work()\n", body)
     changes = {"f.go": text.replace("x()", "y()").replace("work", own)}
-    repo = repository(tmp_path / "repo")
-    refs = [repo.commit("c", files) for files in (FILES | {"f.go": text}, changes)]
     frames = FRAMES["m.F"], Frame("m.F.func1", "/b/m/f.go", 8, 8)
-    stacks = [(frames[1], frames[0])] if called else [(one,) for one in frames]
-    built_ = built(
-        [
-            Sample(tuple(Place((one,), one.line) for one in stack), (9, 90))
-            for stack in stacks
-        ],
-        CPU,
-    )
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built_),))
-        for label in ("base", "new")
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((9, 9))))
-    carriers = Carriers(
-        comparison.cpu, sources_of("..".join(refs), str(repo.folder), "")
-    )
+    stacks = dict.fromkeys([frames[::-1]] if called else [(one,) for one in frames], 9)
+    versions = FILES | {"f.go": text}, changes
+    comparison, sources = differing(tmp_path, versions, (stacks, stacks))
+    carriers = Carriers(comparison.cpu, sources)
     row = comparison.cpu.paired_functions.names.index("m.F")
     # If nothing but the closure changed, its lines are all there is to name.
     assert [one.place for one in with_others(carriers, [row], ()).near] == lines
@@ -247,16 +239,10 @@ def test_a_closure_s_first_line_may_be_its_function_s(tmp_path, sort):
     old, new = (
         OWN.replace("	work()\n", body % one) for one in (("sort", "x"), (sort, "y"))
     )
-    repo = repository(tmp_path / "repo")
-    refs = [repo.commit("c", FILES | {"f.go": text}) for text in (old, new)]
     frames = Frame("m.F", "/b/m/f.go", 6, 5), Frame("m.F.func1", "/b/m/f.go", 7, 6)
-    samples = [Sample((Place((one,), one.line),), (9, 90)) for one in frames]
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(samples, CPU)),))
-        for label in ("base", "new")
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((9, 9))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    stacks = {(one,): 9 for one in frames}
+    versions = [FILES | {"f.go": text} for text in (old, new)]
+    comparison, sources = differing(tmp_path, versions, (stacks, stacks))
     carriers = Carriers(comparison.cpu, sources)
     row = comparison.cpu.paired_functions.names.index("m.F")
     (i,) = carriers.by_row[row]
@@ -265,12 +251,8 @@ def test_a_closure_s_first_line_may_be_its_function_s(tmp_path, sort):
 
 def of_declared(tmp_path, base, new, **samples):
     """Return the finding on functions of one file, each with a sample in a line."""
-    repo = repository(tmp_path / "repo")
-    refs = [
-        repo.commit("c", {"go.mod": "module m\n", "f.go": text}) for text in (base, new)
-    ]
     sides = []
-    for label, text in (("base", base), ("new", new)):
+    for text in (base, new):
         lines = text.split("\n")
         starts = {
             name: lines.index(f"func {name}() {{") + 1
@@ -283,26 +265,16 @@ def of_declared(tmp_path, base, new, **samples):
             for name in samples
             if f"func (s {name}) Len()" in text
         }
-        built_ = built(
-            [
-                Sample(
-                    (
-                        Place(
-                            (Frame(f"m.{name}", "/b/m/f.go", start + 1, start),),
-                            100 + start,
-                        ),
-                    ),
-                    (samples[of], samples[of] * 10 * MS),
-                )
-                for name, start in starts.items()
-                for of in (name.removesuffix(".Len"),)
-            ],
-            CPU,
-            duration_ns=10**11,
+        sides.append(
+            {
+                (Frame(f"m.{name}", "/b/m/f.go", at + 1, at),): samples[
+                    name.removesuffix(".Len")
+                ]
+                for name, at in starts.items()
+            }
         )
-        sides.append(Side(label, (Capture(f"{label}.pb.gz", "profile", built_),)))
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    versions = {"f.go": base}, {"f.go": new}
+    comparison, sources = differing(tmp_path, versions, sides)
     (found,) = with_source(
         comparison, Findings((), None), sources, whole=False
     ).findings.found
@@ -380,29 +352,19 @@ def test_a_title_has_the_line_that_holds_most_of_the_change(
 ):
     changed = declared(F=text) + ("\n" + declared(g="store one").split("\n", 2)[2])
     texts = SPLIT, changed if "g" in text.split() else declared(F=text)
-    repo = repository(tmp_path / "repo")
-    refs = [repo.commit("c", {"go.mod": "module m\n", "f.go": one}) for one in texts]
     sides = []
-    for label, one, costs in zip(("base", "new"), texts, (base, new), strict=True):
-        samples = []
-        for number, (at, cost) in enumerate(costs.items()):
+    for one, costs in zip(texts, (base, new), strict=True):
+        stacks = {}
+        for at, cost in costs.items():
             frames = [Frame("m.F", "/b/m/f.go", 4 if at == "g" else at, 3)]
             if at == "g":
                 start = one.split("\n").index("func g() {") + 1
                 frames.insert(0, Frame("m.g", "/b/m/f.go", start + 1, start))
-            stack = tuple(
-                Place((frame,), 100 * number + i) for i, frame in enumerate(frames)
-            )
-            samples.append(Sample(stack, (cost, cost * 10 * MS)))
-        profile_ = built(samples, CPU, duration_ns=10**11)
-        # Several alike runs: one may differ by that much.
-        runs = [
-            Capture(f"{label}/{run}", "profile", profile_, run=run, run_known=True)
-            for run in range(5)
-        ]
-        sides.append(Side(label, tuple(runs)))
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+            stacks[tuple(frames)] = cost
+        sides.append(stacks)
+    versions = [{"f.go": one} for one in texts]
+    # Several alike runs: one may differ by that much.
+    comparison, sources = differing(tmp_path, versions, sides, runs=5)
     reasons = why(report_of(comparison, sources=sources)).reasons
     place = reasons[0].title.partition(" (")[2].partition(",")[0]
     assert reasons[0].title.startswith("m.F")
@@ -509,25 +471,11 @@ def test_what_a_changed_function_calls_is_not_said_to_cost_more_by_itself(
 
 
 def test_a_new_function_is_listed_with_the_lines_that_call_it(tmp_path):
-    repo = repository(tmp_path / "repo")
-    old, new = declared(F="a b c"), declared(F="a g c", g="x y")
-    refs = [
-        repo.commit("change", {"go.mod": "module m\n", "f.go": text})
-        for text in (old, new)
-    ]
+    texts = declared(F="a b c"), declared(F="a g c", g="x y")
     outer, inner = Frame("m.F", "/b/m/f.go", 5, 3), Frame("m.g", "/b/m/f.go", 10, 9)
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built([
-            Sample(tuple(Place((frame,), 100 + frame.line) for frame in stack), (n, n * 10 * MS))
-            for stack, n in stacks.items()
-        ], CPU, duration_ns=10**11)),))
-        for label, stacks in (
-            ("base", {(outer,): 2000}),
-            ("new", {(outer,): 4000, (inner, outer): 400}),
-        )
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    samples = {(outer,): 2000}, {(outer,): 4000, (inner, outer): 400}
+    versions = [{"f.go": one} for one in texts]
+    comparison, sources = differing(tmp_path, versions, samples)
     written = text(report_of(comparison, sources=sources))
     assert "with the new g (9-12)" in written
 
@@ -540,20 +488,12 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
         lines[i] = f"	other{i}()"
     del lines[11]
     new = "\n".join(["package m", "", "func Far() {", *lines, "}", ""])
-    repo = repository(tmp_path / "repo")
-    base = repo.commit("begin", {"go.mod": "module m\n", "far.go": old})
-    commit = repo.commit("change", {"far.go": new})
-    frames = Frame("m.Far", "/b/m/far.go", 8, 3)
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample((Place((frames,), 100),), (n, n * 10 * MS))], CPU, duration_ns=10**11,
-        )),))
-        for label, n in (("base", 2000), ("new", 4000))
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of(f"{base}..{commit}", str(repo.folder), "")
+    samples = [{(Frame("m.Far", "/b/m/far.go", 8, 3),): n} for n in (2000, 4000)]
+    versions = {"far.go": old}, {"far.go": new}
+    comparison, sources = differing(tmp_path, versions, samples)
+    commit = sources.revisions[1]
     report = report_of(comparison, sources=sources)
-    sentence = 'Changed: 8 (also 4, 12; removed 15); "change".'
+    sentence = 'Changed: 8 (also 4, 12; removed 15); "c".'
     assert f"1. m.Far (far.go:8, {commit[:9]}) " in text(report)
     assert sentence in text(report)
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
@@ -561,19 +501,12 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
 
 def of_lines(tmp_path, texts, samples):
     """Return the report of m.Far with these texts and samples by line, (base, new)."""
-    repo = repository(tmp_path / "repo")
-    refs = [
-        repo.commit("c", {"go.mod": "module m\n", "far.go": text}) for text in texts
+    stacks = [
+        {(Frame("m.Far", "/b/m/far.go", line, 3),): n for line, n in lines.items()}
+        for lines in samples
     ]
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample((Place((Frame("m.Far", "/b/m/far.go", line, 3),), line),), (n, n * 10 * MS))
-             for line, n in lines.items()], CPU, duration_ns=10**11,
-        )),))
-        for label, lines in zip(("base", "new"), samples, strict=True)
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    versions = [{"far.go": text} for text in texts]
+    comparison, sources = differing(tmp_path, versions, stacks)
     return text(report_of(comparison, sources=sources))
 
 
@@ -596,43 +529,23 @@ def test_an_amount_is_that_of_the_lines_that_change_it(tmp_path):
     ],
 )
 def test_a_signature_is_no_code_of_its_function(tmp_path, new, only):
-    repo = repository(tmp_path / "repo")
-    refs = [
-        repo.commit("c", {"go.mod": "module m\n", "far.go": f"package m\n\n{text}\n"})
-        for text in ("func Far() {\n	a()\n}", new)
-    ]
     line = new[: new.index("()\n}")].count("\n") + 3
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample((Place((Frame("m.Far", "/b/m/far.go", at, 3),), 1),), (9, 90 * MS))],
-            CPU, duration_ns=10**11,
-        )),))
-        for label, at in (("base", 4), ("new", line))
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    texts = "func Far() {\n	a()\n}", new
+    versions = [{"far.go": f"package m\n\n{text}\n"} for text in texts]
+    samples = [{(Frame("m.Far", "/b/m/far.go", at, 3),): 9} for at in (4, line)]
+    comparison, sources = differing(tmp_path, versions, samples)
     assert Carriers(comparison.profiles[0], sources).only_signatures([0]) is only
 
 
 def test_a_recursive_function_allocates_on_its_inner_line(tmp_path):
     old = "package m\n\nfunc Far() {\n	a()\n	x()\n	Far()\n}\n"
     new = old.replace("a()", "aa()").replace("	Far()", "	Far(1)")
-    repo = repository(tmp_path / "repo")
-    refs = [
-        repo.commit("c", {"go.mod": "module m\n", "far.go": text})
-        for text in (old, new)
-    ]
-    stack = tuple(Place((Frame("m.Far", "/b/m/far.go", n, 3),), n) for n in (4, 6))
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample(stack, (n, n * 10 * MS))], CPU, duration_ns=10**11,
-        )),))
-        for label, n in (("base", 100), ("new", 300))
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    stack = tuple(Frame("m.Far", "/b/m/far.go", n, 3) for n in (4, 6))
+    versions = {"far.go": old}, {"far.go": new}
+    samples = {stack: 100}, {stack: 300}
+    comparison, sources = differing(tmp_path, versions, samples)
     carriers = Carriers(comparison.profiles[0], sources)
-    every = tuple(np.ones(1, np.bool_) for _ in sides)
+    every = tuple(np.ones(1, np.bool_) for _ in samples)
     hunks = sorted(range(2), key=lambda i: carriers.changed[i].hunk.new_start)
     values = 100 * 10 * MS, 300 * 10 * MS
     assert [carriers.net(i, every) for i in hunks] == [values, values]
@@ -653,30 +566,20 @@ CALLEE = "package m\n\nfunc Inner() {\n	%s()\n}\n"
     ],
 )
 def test_changed_callees_of_a_cause_have_their_lines(tmp_path, samples, said):
-    repo = repository(tmp_path / "repo")
-    files = [
-        {"go.mod": "module m\n", "outer.go": CALLER % one, "inner.go": CALLEE % one}
-        for one in ("a", "b")
+    versions = [
+        {"outer.go": CALLER % one, "inner.go": CALLEE % one} for one in ("a", "b")
     ]
-    refs = [repo.commit("c", one) for one in files]
     callees = {5: ("m.Inner", "inner"), 6: ("m.Other", "other")}
 
-    def places(line):
-        frames = [Frame("m.Outer", "/b/m/outer.go", line, 3)]
-        if line in callees:
-            name, file = callees[line]
-            frames.insert(0, Frame(name, f"/b/m/{file}.go", 4, 3))
-        return tuple(Place((one,), 10 * one.line + len(one.file) % 3) for one in frames)
+    def frames(line):
+        outer = Frame("m.Outer", "/b/m/outer.go", line, 3)
+        if line not in callees:
+            return (outer,)
+        name, file = callees[line]
+        return Frame(name, f"/b/m/{file}.go", 4, 3), outer
 
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
-            [Sample(places(line), (n, n * 10 * MS)) for line, n in lines.items()],
-            CPU, duration_ns=10**11,
-        )),))
-        for label, lines in zip(("base", "new"), samples, strict=True)
-    ]  # fmt: skip
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of("..".join(refs), str(repo.folder), "")
+    stacks = [{frames(line): n for line, n in lines.items()} for lines in samples]
+    comparison, sources = differing(tmp_path, versions, stacks)
     report = text(report_of(comparison, sources=sources))
     assert ("Changed: inner.go:4 in m.Inner, cum 3.50 → 0.80 ms/op" in report) is said
     first = "m.Outer " if said else "m.Inner "

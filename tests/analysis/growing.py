@@ -55,17 +55,23 @@ def goroutines(places):
 
 
 def comparison(base, new, *, settings=DEFAULTS):
-    """Return what comparing one profile a side, or several, gives."""
+    """Return what comparing one profile a side, or several, gives; or other captures."""
     sides = []
     for label, given in (("base", base), ("new", new)):
         many = given if isinstance(given, tuple) else (given,)
-        sides.append(Side(label, tuple(Capture(label, "profile", one) for one in many)))
+        captures = (
+            one if isinstance(one, Capture) else Capture(label, "profile", one)
+            for one in many
+        )
+        sides.append(Side(label, tuple(captures)))
     return compare_sides(*sides, settings)
 
 
 def findings(base, new, **how):
     """Return what is found, by id."""
-    return {f.id: f for f in find(comparison(base, new, **how)).found}
+    found = find(comparison(base, new, **how)).found
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f for f in found}
 
 
 # What the server leaks, and words of its command line. ``again`` is as ``none``.

@@ -69,34 +69,31 @@ def test_a_function_without_a_changed_line(planted_repo):
     assert finding.source.unchanged == ("example.com/shop/store.Price",)
 
 
-def rebuilt(planted, folder, change):
-    """Return a profile of new with a change made to store/price.go, and its commit.
-
-    The change is on a branch of its own, in a clone.
-    """
+def clone(planted, folder):
+    """Return a clone, and its text of store/price.go."""
     git(folder, "clone", "-q", planted.repo.folder.as_uri(), "clone")
     repo = Repo(folder / "clone")
-    text = (repo.folder / "store" / "price.go").read_text("utf-8")
-    changed = change(text)
-    assert changed != text
-    commit = repo.commit("store: change", {"store/price.go": changed})
+    return repo, (repo.folder / "store" / "price.go").read_text("utf-8")
+
+
+def rebuilt(planted, repo, folder, files):
+    """Return a profile of new with a change made to files of a clone, and its commit."""
+    commit = repo.commit("store: change", files)
     built(repo.folder, folder / "program")
     measured(folder / "program", folder / "x.pb")
-    there = planted._replace(repo=repo)
-    return there, folder / "x.pb", commit
+    return planted._replace(repo=repo), folder / "x.pb", commit
 
 
 @pytest.mark.whole
 def test_a_function_that_changed_next_to_its_cost(planted_repo, tmp_path):
     """A factor in a line that costs nothing: the loops cost more, and did not change."""
-    there, new, commit = rebuilt(
-        planted_repo,
-        tmp_path,
-        lambda text: text.replace("var Rounds = 4", "var Rounds = 4 // of all").replace(
-            "	price := uint64(item)\n",
-            "	if Rounds == 4 {\n		Rounds = 16\n	}\n	price := uint64(item)\n",
-        ),
+    repo, text = clone(planted_repo, tmp_path)
+    changed = text.replace("var Rounds = 4", "var Rounds = 4 // of all").replace(
+        "	price := uint64(item)\n",
+        "	if Rounds == 4 {\n		Rounds = 16\n	}\n	price := uint64(item)\n",
     )
+    files = {"store/price.go": changed}
+    there, new, commit = rebuilt(planted_repo, repo, tmp_path, files)
     span = f"{planted_repo.refs[1]}..{commit}"
     finding = first(there, span, planted_repo.new, new)
     assert (finding.id, finding.direction) == ("place", "worse")
@@ -108,14 +105,13 @@ def test_a_function_that_changed_next_to_its_cost(planted_repo, tmp_path):
 
 
 def test_comments_and_empty_lines_are_no_change(planted_repo, tmp_path):
-    there, new, commit = rebuilt(
-        planted_repo,
-        tmp_path,
-        lambda text: text.replace(
-            "	price := uint64(item)\n",
-            "	// From the item.\n\n	price := uint64(item)\n\n",
-        ),
+    repo, text = clone(planted_repo, tmp_path)
+    changed = text.replace(
+        "	price := uint64(item)\n",
+        "	// From the item.\n\n	price := uint64(item)\n\n",
     )
+    files = {"store/price.go": changed}
+    there, new, commit = rebuilt(planted_repo, repo, tmp_path, files)
     span = f"{planted_repo.refs[1]}..{commit}"
     finding = first(there, span, planted_repo.faster, new)
     assert finding.source.lines == finding.source.near == ()
@@ -123,40 +119,28 @@ def test_comments_and_empty_lines_are_no_change(planted_repo, tmp_path):
 
 
 def test_a_function_that_moved_to_another_file_did_not_change(planted_repo, tmp_path):
-    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
-    repo = Repo(tmp_path / "clone")
-    whole = (repo.folder / "store" / "price.go").read_text("utf-8")
+    repo, whole = clone(planted_repo, tmp_path)
     begin = whole.index("// Price returns")
-    commit = repo.commit(
-        "store: split",
-        {
-            "store/price.go": whole[:begin],
-            "store/of.go": f"package store\n\n\n{whole[begin:]}",
-        },
-    )
-    built(repo.folder, tmp_path / "program")
-    measured(tmp_path / "program", tmp_path / "x.pb")
-    there = planted_repo._replace(repo=repo)
+    files = {
+        "store/price.go": whole[:begin],
+        "store/of.go": f"package store\n\n\n{whole[begin:]}",
+    }
+    there, new, commit = rebuilt(planted_repo, repo, tmp_path, files)
     span = f"{planted_repo.refs[1]}..{commit}"
-    finding = first(there, span, planted_repo.faster, tmp_path / "x.pb")
+    finding = first(there, span, planted_repo.faster, new)
     assert finding.source.lines == finding.source.near == ()
     assert finding.source.unchanged == ("example.com/shop/store.Price",)
     # Of the planted change too, only its own lines differ; the file shows nothing.
     span = f"{planted_repo.refs[0]}..{commit}"
-    finding = first(there, span, planted_repo.base, tmp_path / "x.pb")
+    finding = first(there, span, planted_repo.base, new)
     (lines,) = finding.source.lines
     assert (lines.path, lines.end - lines.start) == ("store/of.go", 2)
 
 
 def test_a_renamed_file_leaves_the_source_the_same(planted_repo, tmp_path):
-    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
-    repo = Repo(tmp_path / "clone")
+    repo, text = clone(planted_repo, tmp_path)
     git(repo.folder, "mv", "store/price.go", "store/of.go")
-    text = (repo.folder / "store" / "of.go").read_text("utf-8")
-    commit = repo.commit("store: rename", {"store/of.go": text})
-    built(repo.folder, tmp_path / "program")
-    measured(tmp_path / "program", tmp_path / "x.pb")
-    there = planted_repo._replace(repo=repo)
-    renamed = there, f"{planted_repo.refs[1]}..{commit}", planted_repo.new
-    assert behind(*renamed, tmp_path / "x.pb").same == ()
+    there, new, commit = rebuilt(planted_repo, repo, tmp_path, {"store/of.go": text})
+    span = f"{planted_repo.refs[1]}..{commit}"
+    assert behind(there, span, planted_repo.new, new).same == ()
     assert behind(planted_repo, "..".join(planted_repo.refs)).same is None

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from pprofdiff.analysis.causes.table import find
-from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import ValueType
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Capture
+from tests.analysis import growing
 from tests.analysis.building import compared, profile
 
 MAIN = "main.main"
@@ -46,16 +45,11 @@ def cpu(**samples):
 def findings(base, new, *, logs=(None, None), work=None, others=((), ())):
     """Return what is found, by id, of profiles and GC logs (text), and other captures."""
     sides = []
-    for label, given, text, more in (
-        ("base", base, logs[0], others[0]),
-        ("new", new, logs[1], others[1]),
-    ):
-        runs = (Capture(label, "profile", given),) if given else ()
+    for given, text, more in zip((base, new), logs, others, strict=True):
+        runs = (given,) if given else ()
         held = (Capture("log", "gctrace", parse(text.encode(), "log")),) if text else ()
-        sides.append(Side(label, (*runs, *held, *more)))
-    found = find(compare_sides(*sides, Settings(work=work))).found
-    assert len({f.id for f in found}) == len(found)
-    return {f.id: f for f in found}
+        sides.append((*runs, *held, *more))
+    return growing.findings(*sides, settings=Settings(work=work))
 
 
 def gctrace(cycles=40, *, every=0.5, cpu_ms=20, live=100, end="", procs=4, before=""):

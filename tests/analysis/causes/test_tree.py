@@ -70,6 +70,11 @@ _ways = st.sampled_from((None, "worse", "better"))
 _some = settings(max_examples=examples(300), deadline=None)
 
 
+def _whatever(test):
+    """Try a test on drafts, ways of the outcome, and whether the work is known."""
+    return pytest.mark.slow(_some(given(_drafts, _ways, st.booleans())(test)))
+
+
 def families(found):
     """Return each cause with all that follows from it, in order."""
     listed = []
@@ -85,9 +90,7 @@ def shared(one, other):
     return any(side.any() for side in one.within(other).sides)
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_it_is_a_tree_of_all_that_was_found(drafts, way, known):
     found, _ = tree(cpu(known), drafts, way)
     ids = [finding.id for finding in found]
@@ -102,9 +105,7 @@ def test_it_is_a_tree_of_all_that_was_found(drafts, way, known):
         assert all(f.parent in own for f in family[1:])
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_no_sample_is_claimed_twice(drafts, way, known):
     found, taken = tree(cpu(known), drafts, way)
     by_parent = {}
@@ -124,18 +125,14 @@ def test_no_sample_is_claimed_twice(drafts, way, known):
             assert finding.explains == cpu(known).delta(finding.claim)
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
     """Its amount has its own numbers, or also what follows from it."""
     found, _ = tree(cpu(known), drafts, way)
     assert not any(finding.shared for finding in found[:1])
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_what_a_cause_says_itself_goes_the_way_of_all_of_it(drafts, way, known):
     for finding in tree(cpu(known), drafts, way)[0]:
         if finding.own is not None:
@@ -143,11 +140,12 @@ def test_what_a_cause_says_itself_goes_the_way_of_all_of_it(drafts, way, known):
         assert finding.claim is not None or finding.own is finding.mark is None
 
 
-def test_what_a_cause_says_itself_is_without_what_follows():
-    def draft(id_, samples):
-        mask = np.isin(np.arange(SAMPLES), samples)
-        return Finding(id_, "", "", (), "", "major", "worse", Claim(mask, mask))
+def draft(id_, samples):
+    """Return a severe draft that claims samples of both sides by position."""
+    return finding(id_, *samples, severity="major", new=None)
 
+
+def test_what_a_cause_says_itself_is_without_what_follows():
     drafts = [draft("allocation", (8, 9)), draft("gc-cpu", (4, 5))]
     cause, follows = tree(cpu(), drafts)[0]
     assert follows.parent == cause.id
@@ -157,11 +155,6 @@ def test_what_a_cause_says_itself_is_without_what_follows():
 
 def test_what_others_claim_is_reported_next_to_them():
     """A cause whose numbers show more than is left for it says so."""
-
-    def draft(id_, samples):
-        mask = np.isin(np.arange(SAMPLES), samples)
-        return Finding(id_, "", "", (), "", "major", "worse", Claim(mask, mask))
-
     drafts = [draft("one", range(6, 12)), draft("two", (4, 5, 6))]
     first, second = tree(cpu(), drafts)[0]
     assert (first.id, first.shared) == ("one", False)
@@ -171,18 +164,14 @@ def test_what_others_claim_is_reported_next_to_them():
     assert not any(finding.shared for finding in tree(cpu(), apart)[0])
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_no_finding_goes_the_other_way_than_its_samples(drafts, way, known):
     for finding in tree(cpu(known), drafts, way)[0]:
         if finding.explains:
             assert finding.direction != ("better" if finding.explains > 0 else "worse")
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_no_cause_stands_above_a_more_severe_family(drafts, way, known):
     """A family is as severe as its most severe member: none is hidden low down.
 
@@ -203,9 +192,7 @@ def test_no_cause_stands_above_a_more_severe_family(drafts, way, known):
     assert ranks == sorted(ranks, reverse=True)
 
 
-@pytest.mark.slow
-@_some
-@given(_drafts, _ways, st.booleans())
+@_whatever
 def test_a_consequence_goes_its_causes_way(drafts, way, known):
     found, _ = tree(cpu(known), drafts, way)
     by_id = {finding.id: finding for finding in found}

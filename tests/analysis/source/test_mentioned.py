@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.work import counted
-from pprofdiff.inputs.sources.lookup import sources_of
-from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.model import report_of
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
-from tests.building import CPU, MS, Frame, Place, Sample, built
-from tests.repository import repository
+from tests.analysis.source.test_related import differing
+from tests.building import Frame
 
 MODULE = "module example.com/m\n"
 IMPORTS = 'import (\n	"strings"\n	other "example.com/m/sub/v2"\n	"example.com/m/sub"\n)\n'
@@ -43,30 +38,17 @@ FILES = {
 }
 
 
-def profile(samples):
-    frames = Frame("example.com/m.F", "/b/m/f.go", 13, 11)
-    return built(
-        [Sample((Place((frames,), 100),), (samples, samples * 10 * MS))],
-        CPU, duration_ns=10**11,
-    )  # fmt: skip
-
-
 def report_on(tmp_path, calls, changes, **more):
     """Return the report where F costs twice as much, and the commit that did it."""
-    repo = repository(tmp_path / "repo")
     files = FILES | {"f.go": CALLER.replace("CALLS", calls)}
-    base = repo.commit("begin", files | {f"{name}.go": more[name] for name in more})
-    new = repo.commit("twice", changes)
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(samples)),))
-        for label, samples in (("base", 2000), ("new", 4000))
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    files |= {f"{name}.go": text for name, text in more.items()}
+    stack = (Frame("example.com/m.F", "/b/m/f.go", 13, 11),)
+    samples = {stack: 2000}, {stack: 4000}
+    comparison, sources = differing(tmp_path, (files, changes), samples)
     report = report_of(comparison, sources=sources)
     assert report.findings.found[0].source.unchanged == ("example.com/m.F",)
     text = " ".join(render(report_parts(report)).split())
-    return text, new[:9]
+    return text, sources.revisions[1][:9]
 
 
 TWICE = {"changed.go": NEW}
@@ -87,7 +69,7 @@ OF_SUB = {"sub/sub.go": SUB.replace("return 1", "return n")}
 )  # fmt: skip
 def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
     text, commit = report_on(tmp_path, calls, changes)
-    assert f'{sentence}; {commit} "twice".' in text
+    assert f'{sentence}; {commit} "c".' in text
 
 
 @pytest.mark.matrix

@@ -64,7 +64,8 @@ def differing(tmp_path, versions, samples, runs=1):
     `runs` a side, all have these.
     """
     repo = repository(tmp_path / "repo")
-    refs = [repo.commit("c", {"go.mod": "module m\n"} | files) for files in versions]
+    repo.write({"go.mod": "module m\n"})
+    refs = [repo.commit("c", files) for files in versions]
     at: dict[Frame, int] = {}
     sides = []
     for label, stacks in zip(("base", "new"), samples, strict=True):

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.causes.table import find
-from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Capture
 from tests.analysis.building import given
 from tests.analysis.gclogs.cycles import run_of, runs
+from tests.analysis.growing import comparison
 
 WORKS = st.sampled_from((None, rated((5.0, 7.0)), counted((5, 7))))
 # Collections that are alike, so that what differs between sides is beyond chance.
@@ -34,11 +34,8 @@ SHAPES = st.fixed_dictionaries(
 
 def found(base, new, work=None):
     """Return the findings of two logs, given as rows of `run_of`."""
-    sides = [
-        Side(label, (Capture("log", "gctrace", GCLog((run_of(rows),))),))
-        for label, rows in (("base", base), ("new", new))
-    ]
-    return find(compare_sides(*sides, Settings(work=work))).found
+    logs = (Capture("log", "gctrace", GCLog((run_of(rows),))) for rows in (base, new))
+    return find(comparison(*logs, settings=Settings(work=work))).found
 
 
 def steady(shape, wait):

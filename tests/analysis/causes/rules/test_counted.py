@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.causes.table import find
-from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.loaders.benchmarks.reader import parse
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Capture
+from tests.analysis.growing import comparison
 
 TIMES = (100, 101, 99, 102, 98, 100)
 
@@ -28,11 +27,8 @@ def output(*others, **results):
 
 
 def findings_of(base, new, *more):
-    sides = []
-    for label, content in (("base", base), ("new", new)):
-        captures = [Capture(label, "benchmark", content), *more]
-        sides.append(Side(label, tuple(captures)))
-    return find(compare_sides(*sides, DEFAULTS)).found
+    sides = ((Capture("b", "benchmark", content), *more) for content in (base, new))
+    return find(comparison(*sides)).found
 
 
 def test_one_benchmark_allocates_more():

@@ -11,11 +11,11 @@ import pytest
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.places import Program, places
-from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.side import Capture, Side
+from tests.analysis.growing import findings
 from tests.building import cpu
 
 NAMES = [f"main.f{i}" for i in range(8)]
@@ -23,12 +23,8 @@ NAMES = [f"main.f{i}" for i in range(8)]
 
 def finding_of(base, new):
     """Return the finding on two profiles of equal work, None where there is none."""
-    sides = [
-        Side(label, (Capture(f"{label}.pb.gz", "profile", cpu(times)),))
-        for label, times in (("base", base), ("new", new))
-    ]
-    comparison = compare_sides(*sides, Settings(work=counted((1, 1)), pairing=False))
-    return next((f for f in find(comparison).found if f.id == "inlining"), None)
+    settings = Settings(work=counted((1, 1)), pairing=False)
+    return findings(cpu(base), cpu(new), settings=settings).get("inlining")
 
 
 def called(times):

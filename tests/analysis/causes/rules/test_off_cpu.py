@@ -13,16 +13,16 @@ import pytest
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import mostly
-from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.traces.processors import on_cpu
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import State
+from tests.analysis.growing import findings
 from tests.analysis.traces.capture import planted
 from tests.field.capture import PAIRS
 
@@ -40,13 +40,9 @@ def run(kind, number=0):
 
 def findings_of(base, new, *, by_operation):
     """Return what is found of two runs, by id."""
-    sides = [
-        Side(label, (Capture("trace.out", "trace", trace),))
-        for label, (trace, _) in (("base", base), ("new", new))
-    ]
+    traces = (Capture("trace.out", "trace", trace) for trace, _ in (base, new))
     work = rated((base[1], new[1])) if by_operation else None
-    found = find(compare_sides(*sides, Settings(work=work))).found
-    return {f.id: f for f in found}
+    return findings(*traces, settings=Settings(work=work))
 
 
 def with_line(words):

@@ -11,16 +11,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import collecting
-from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.judge import calibration
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import rated
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import Series
+from tests.analysis import growing
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 IDS = {
@@ -55,13 +54,8 @@ def findings_of(load):
 
 def findings(base, new, work=None):
     """Return what is found, by id, of two traces."""
-    sides = [
-        Side(label, (Capture("trace.out", "trace", trace),))
-        for label, trace in (("base", base), ("new", new))
-    ]
-    found = find(compare_sides(*sides, Settings(work=work))).found
-    assert len({f.id for f in found}) == len(found)
-    return {f.id: f for f in found}
+    traces = (Capture("trace.out", "trace", trace) for trace in (base, new))
+    return growing.findings(*traces, settings=Settings(work=work))
 
 
 # Which story fires a rule, which way it goes, and which story does not.

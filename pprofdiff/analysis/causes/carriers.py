@@ -7,9 +7,9 @@ there did not change, and changes in its callers did not change its cost.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -281,24 +281,16 @@ class Carriers:
         found = []
         for side, kept in enumerate(chosen):
             moves = self._nearest[side][1]
-            on = self._own_on(i, side) if own else self._on([i], side)
+            on = self._on(side, i)
+            if own:
+                on = self._own(self.changed[i].row, side) == i
             mine = on & (moves < 0) | np.isin(moves, here)
             found.append(int(self.diff.values[side][kept & mine].sum()))
         return found[0], found[1]
 
-    def _own_on(self, i: int, side: int) -> NDArray[np.bool_]:
-        """Return which samples have a line of a hunk nearest the leaf in its function.
-
-        The function's, without what it calls again.
-        """
-        key = self.changed[i].row, side
-        if key not in self._own:
-            self._own[key] = self._own_hunks(*key)
-        return np.asarray(self._own[key] == i)
-
     @cached_property
-    def _own(self) -> dict[tuple[int, int], Column]:
-        return {}
+    def _own(self) -> Callable[[int, int], Column]:
+        return cache(self._own_hunks)
 
     def _own_hunks(self, row: int, side: int) -> Column:
         """Return the hunk of each sample's line nearest the leaf in a function, or -1.
@@ -329,7 +321,11 @@ class Carriers:
         As ``pprof -list``: whichever hunk the samples belong to otherwise. Lines are
         the file's, as code of a function may move into a closure.
         """
-        return self._cum(hunks, 0), self._cum(hunks, 1)
+        base, new = (
+            int(values[self._on(side, *hunks)].sum())
+            for side, values in enumerate(self.diff.values)
+        )
+        return base, new
 
     def alike(self, *hunks: int) -> bool:
         """Return whether `cum` compares hunks of a function on both sides.
@@ -340,25 +336,16 @@ class Carriers:
         rows = {self.changed[i].row for i in hunks}
         inside = self._having(rows)
         outside = [
-            bool((self._on(hunks, side) & ~inside[side]).any()) for side in (0, 1)
+            bool((self._on(side, *hunks) & ~inside[side]).any()) for side in (0, 1)
         ]
         return outside[0] == outside[1]
 
-    def _cum(self, hunks: Sequence[int], side: int) -> int:
-        return int(self.diff.values[side][self._on(hunks, side)].sum())
-
-    def _on(self, hunks: Sequence[int], side: int) -> NDArray[np.bool_]:
-        """Return which samples of a side have a line of the hunks."""
-        key = (*hunks, side)
-        if key not in self._known:
-            self._known[key] = self._walked(hunks, side)
-        return self._known[key]
-
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], NDArray[np.bool_]]:
-        return {}
+    def _on(self) -> Callable[..., NDArray[np.bool_]]:
+        return cache(self._walked)
 
-    def _walked(self, hunks: Sequence[int], side: int) -> NDArray[np.bool_]:
+    def _walked(self, side: int, *hunks: int) -> NDArray[np.bool_]:
+        """Return which samples of a side have a line of the hunks."""
         lines = self.both.sides[side]
         marked = np.zeros(lines.rows, np.bool_)
         for i in hunks:
@@ -602,7 +589,7 @@ class Carriers:
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""
-        place = self.changed[self.by_row[caller][0]].places.side(side)
+        place = self.places_of(caller).side(side)
         if place is None or not place.extent:
             return []
         lines = self.both.sides[side]
@@ -657,9 +644,9 @@ class Carriers:
         }
         names = self.diff.paired_functions.names
         found: dict[str, list[int]] = {}
-        for row, hunks in self.by_row.items():
+        for row in self.by_row:
             name = _bare(names[row])
-            if self.changed[hunks[0]].places.base is None and name in called:
+            if self.places_of(row).base is None and name in called:
                 found.setdefault(name, []).append(row)
         # Of methods of one name, the text does not show which is called.
         return [
@@ -687,6 +674,10 @@ class Carriers:
             for one in found
             for lines in self._of_text(one)
         )
+
+    def places_of(self, row: int) -> Places:
+        """Return where a changed function is."""
+        return self.changed[self.by_row[row][0]].places
 
     @cached_property
     def by_row(self) -> dict[int, list[int]]:

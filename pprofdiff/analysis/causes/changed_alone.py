@@ -139,13 +139,13 @@ def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
     """Return whether base and new declare a function that differs."""
-    places = carriers.changed[carriers.by_row[row][0]].places
+    places = carriers.places_of(row)
     return places.base is not None, places.new is not None
 
 
 def _of_tests(carriers: Carriers, row: int) -> bool:
     """Return whether a function is in a file of tests."""
-    places = carriers.changed[carriers.by_row[row][0]].places
+    places = carriers.places_of(row)
     return places.path.endswith("_test.go")
 
 
@@ -179,7 +179,7 @@ def _of_renamed_type(carriers: Carriers, row: int) -> bool:
     Its code is the same but for that name.
     """
     names, sides = carriers.diff.paired_functions.names, _sides(carriers, row)
-    places = carriers.changed[carriers.by_row[row][0]].places
+    places = carriers.places_of(row)
     at = places.base or places.new
     own = _METHOD.search(names[row])
     if all(sides) or own is None or at is None or not (at.text and at.extent):
@@ -212,7 +212,7 @@ def _code_of(receiver: str, code: str) -> list[str]:
 
 def _moved_from(carriers: Carriers, row: int) -> int | None:
     """Return the function that most of a new function's lines were removed from."""
-    new = carriers.changed[carriers.by_row[row][0]].places.new
+    new = carriers.places_of(row).new
     if new is None or new.text is None or new.extent is None:
         return None
     # The signature is its own.

@@ -23,7 +23,7 @@ from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_na
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
 from pprofdiff.analysis.profiles.own_code import named
-from pprofdiff.analysis.profiles.tables import Table, ValueColumn
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import last_in_row, once_per_row, sums
@@ -57,14 +57,6 @@ STACK_KEPT = 64
 """The frames that Go's CPU profiles keep (runtime/cpuprof.go, maxCPUProfStack).
 
 A stack of as many may lack those near its root."""
-
-
-def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
-    """Return the raw cum of each function of the union on one side, of kept samples."""
-    whole = diff.paired_functions.raw("cum")[side]
-    if kept is None:
-        return whole
-    return _cum(diff, side, kept, [(whole, diff.values[side])])[0]
 
 
 def _cum(
@@ -154,11 +146,6 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
     def total_delta(self) -> float:
         """The scaled delta of all samples."""
         return self.scaled_delta(*self.diff.totals)
-
-    @property
-    def table(self) -> Table:
-        """Flat and cum by function."""
-        return self.diff.table("functions")
 
     @property
     def names(self) -> list[str]:
@@ -295,7 +282,8 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def cum_of(self, side: int, claim: Claim) -> Column:
         """Return the raw cum of each function on one side, of the claimed samples."""
-        return cum_of(self.diff, side, claim.sides[side])
+        columns = [(self.cum[side], self.diff.values[side])]
+        return _cum(self.diff, side, claim.sides[side], columns)[0]
 
     def cum_by_run(self, claim: Claim) -> Runs[Column]:
         """Return the raw cum of each function by run, of the claimed samples."""
@@ -335,26 +323,22 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         """Claim the samples with a function of one of these names in their stack."""
         return self.under(self.only(*self.rows_of(names)))
 
-    def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
-        """Yield (samples, functions, offsets) of stacks, one function per frame."""
-        return self.diff.walked(side)
-
     def stacks_with(
-        self, side: int, rows: Mask, claimed: Mask | None = None
+        self, side: int, rows: Mask, claimed: Mask
     ) -> Iterator[tuple[Column, Column, Column]]:
-        """Yield `stacks` that contain a chosen function (bool, by row).
+        """Yield `stacks_of` claimed samples that contain a chosen function.
 
-        Only of `claimed` samples (bool, by sample), if given.
+        Both are bool: `claimed` by sample, `rows` by row.
         """
-        having = self.diff.having_on(side, rows)
-        if claimed is not None:
-            having &= claimed
-        yield from self.stacks_of(side, having)
+        yield from self.stacks_of(side, self.diff.having_on(side, rows) & claimed)
 
     def stacks_of(
         self, side: int, chosen: Mask
     ) -> Iterator[tuple[Column, Column, Column]]:
-        """Yield `stacks` of the chosen samples (bool, by sample)."""
+        """Yield (samples, functions, offsets) of chosen samples (bool, by sample).
+
+        There is one function per frame.
+        """
         union = self.diff.paired_functions.of_lines[side]
         profile = (self.diff.base, self.diff.new)[side].profile
         for samples, frames in walk_some(profile, np.flatnonzero(chosen)):

@@ -108,7 +108,7 @@ class _View(NamedTuple):
 
     cpu: CPUComparison | None
     program: Program | None
-    totals: Allocated | None
+    totals: Allocated
     sites: Sites | None
     moved: bool
     mix: bool
@@ -122,7 +122,7 @@ class _View(NamedTuple):
         if not self.mix:
             return f"It allocates {counted}"
         sentence = f"It allocates {counted} on average"
-        if self.totals is None or self.totals.space is None:
+        if self.totals.space is None:
             return sentence
         whole = f"{arrow(*self.totals.space, 'B')}/op"
         known = counted.startswith(whole)
@@ -140,8 +140,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
         cpu = replace(cpu, model=cpu.diff.model)
     program = None if cpu is None else Program(cpu, tests_apart=True)
     totals = allocated(case.comparison)
-    changed = totals is not None and totals.changed
-    of_sites = Sites.of(case.comparison) if changed else None
+    of_sites = Sites.of(case.comparison) if totals.changed else None
     turns = case.comparison.turns
     mix = turns is not None and len(turns.names) > 1
     view = _View(cpu, program, totals, of_sites, moved, mix, case.comparison)
@@ -284,11 +283,10 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     scheduler. Without a verdict it is no cause: how much GC a run does varies with its
     length.
     """
-    counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
     follows = any(
         abs(new - base) > MAJOR * max(base, new)
         and (new - base) * (finding.explains or 0.0) > 0
-        for base, new in filter(None, counted)
+        for base, new in view.totals.counted
     )
     rises = (finding.explains or 0.0) > 0
     owners = [
@@ -398,7 +396,7 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
 
     GC cost, and which goroutine pays it, varies far more than sampling explains.
     """
-    if known or view.totals is None or _may_allocate(view, cpu, place):
+    if known or not view.totals.counted or _may_allocate(view, cpu, place):
         return False
     whole = place.delta(cpu)
     paid = cpu.delta(place.claim.within(cpu.bookkeeping))
@@ -410,12 +408,11 @@ def _may_allocate(view: _View, cpu: CPUComparison, place: Place) -> bool:
 
     Profiles do not count all tiny objects where they are made.
     """
-    if view.totals is None or not view.totals.changed:
+    if not view.totals.changed:
         return False
     site = _sites_of(view, cpu, place)[0]
     delta = place.delta(cpu)
-    pairs = filter(None, (view.totals.space, view.totals.objects))
-    same_way = any((new - base) * delta > 0 for base, new in pairs)
+    same_way = any((new - base) * delta > 0 for base, new in view.totals.counted)
     # Whose bytes a place with callers has is unknown.
     return same_way and (bool(place.callers) or (site is not None and not site.exact))
 
@@ -706,7 +703,7 @@ def _of_process(
     run, that is less per op without a change. GC work that counted allocations require
     (`collected`) belongs to operations.
     """
-    objects = None if view.totals is None else view.totals.objects
+    objects = view.totals.objects
     if collected and (objects is None or max(objects) >= OBJECT):
         return False
     base, new = (1 / len(side.runs) for side in (cpu.diff.base, cpu.diff.new))

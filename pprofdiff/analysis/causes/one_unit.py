@@ -23,7 +23,7 @@ def in_one_unit(comparison: Comparison, name: str) -> str:
         return ""
     key, of_unit = found[0]
     totals = allocated(of_unit)
-    if totals is None or totals.space is None:
+    if totals.space is None:
         return ""
     label = dict(zip(turns.names, unit_names(turns.names), strict=True))[key]
     own, whole = (

@@ -97,6 +97,11 @@ class Allocated(NamedTuple):
     varies: tuple[bool, bool] = (False, False)
 
     @property
+    def counted(self) -> list[_Pair]:
+        """The pairs that benchmarks count."""
+        return [pair for pair in (self.space, self.objects) if pair]
+
+    @property
     def changed(self) -> bool:
         """Whether allocations per op changed, by exact counts.
 
@@ -243,11 +248,11 @@ def _gained(lost: Site, other: Site) -> bool:
     )
 
 
-def allocated(comparison: Comparison) -> Allocated | None:
-    """Return allocations per op, or None if benchmarks do not count them."""
+def allocated(comparison: Comparison) -> Allocated:
+    """Return allocations per op, both None if benchmarks do not count them."""
     work = comparison.work
     if work is None or not comparison.measured:
-        return None
+        return Allocated(None, None)
     turns, kinds = comparison.turns, ("alloc_space", "alloc_objects")
     space, objects = (work.allocated.get(kind) for kind in kinds)
     alike = [turns is not None and turns.alike(kind) for kind in kinds]
@@ -460,7 +465,7 @@ def _counted(comparison: Comparison, kind: str) -> tuple[float, float] | None:
 _OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
 
 
-def is_large(totals: Allocated | None, site: Site) -> bool:
+def is_large(totals: Allocated, site: Site) -> bool:
     """Return whether a function's change is worth reporting, in bytes or objects.
 
     A change against the total, or beyond it, may come from blocks shared with others,
@@ -482,7 +487,7 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     return False
 
 
-def part_of_all(totals: Allocated | None, site: Site) -> float:
+def part_of_all(totals: Allocated, site: Site) -> float:
     """Return a function's change as a part of all bytes or objects, 0 to 1."""
     parts = (
         abs(new - base) / max(whole)
@@ -492,7 +497,7 @@ def part_of_all(totals: Allocated | None, site: Site) -> float:
     return min(max(parts, default=0.0), 1.0)
 
 
-def needed(totals: Allocated | None, sites: Sequence[Site]) -> list[Site]:
+def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
     """Return the sites, largest first, that explain what larger ones leave of a change.
 
     Profiles have set-up as well: what would only lead past the benchmarks' change in
@@ -512,7 +517,7 @@ def needed(totals: Allocated | None, sites: Sequence[Site]) -> list[Site]:
     return kept
 
 
-def amounts(totals: Allocated | None, site: Site) -> str:
+def amounts(totals: Allocated, site: Site) -> str:
     """Return a function's allocations: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
 
     Objects are omitted if profiles may miss a good part of them.
@@ -521,7 +526,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     space = f"{arrow(*site.space, 'B')}/op"
     few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
     few |= _is_whole_change(totals, site)
-    if totals is not None and totals.varies[1] and totals.space is not None:
+    if totals.varies[1] and totals.space is not None:
         return space
     if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
@@ -535,15 +540,15 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     return f"{space}{'' if exact else 'about '}{objects} allocs/op"
 
 
-def _is_whole_change(totals: Allocated | None, site: Site) -> bool:
+def _is_whole_change(totals: Allocated, site: Site) -> bool:
     """Return whether a site changed by all bytes: benchmarks count its objects then."""
-    if totals is None or totals.space is None:
+    if totals.space is None:
         return False
     whole, own = (new - base for base, new in (totals.space, site.space))
     return bool(own) and abs(own - whole) <= MINOR * abs(whole)
 
 
-def resized(totals: Allocated | None, site: Site) -> str:
+def resized(totals: Allocated, site: Site) -> str:
     """Return that a site's objects changed in size alone, as a sentence, or ""."""
     site = within(totals, site)
     base, new = site.space
@@ -554,18 +559,18 @@ def resized(totals: Allocated | None, site: Site) -> str:
     return f"The number of objects is the same: they are {size}."
 
 
-def _changes_more(totals: Allocated | None, site: Site) -> bool:
+def _changes_more(totals: Allocated, site: Site) -> bool:
     """Return whether a site's objects change by more than benchmarks count in all.
 
     Another site may take some back, or samples are off.
     """
-    if totals is None or totals.objects is None:
+    if totals.objects is None:
         return False
     whole, own = (abs(new - base) for base, new in (totals.objects, site.objects))
     return own > whole * (1 + MINOR) + OBJECT
 
 
-def within(totals: Allocated | None, site: Site) -> Site:
+def within(totals: Allocated, site: Site) -> Site:
     """Return a site with no more than benchmarks count, or within 1% just that.
 
     Profiles count what the process allocates at start-up too: no part is more than the
@@ -577,8 +582,6 @@ def within(totals: Allocated | None, site: Site) -> Site:
         (0.0 if none[0] else base, 0.0 if none[1] else new)
         for base, new in (site.space, site.objects)
     )
-    if totals is None:
-        return site._replace(space=space, objects=objects)
     if totals.space is not None:
         over = max(own - all_ for all_, own in zip(totals.space, space, strict=True))
         if 0 < over < _CUT_OFF:
@@ -614,9 +617,9 @@ def _of_counted(pair: _Pair, held: _Pair | None, side: int) -> float:
     return counted * own / max(held[side], own)
 
 
-def exceeds(totals: Allocated | None, site: Site) -> bool:
+def exceeds(totals: Allocated, site: Site) -> bool:
     """Return whether profiles have more bytes of a site than benchmarks count."""
-    if totals is None or totals.space is None:
+    if totals.space is None:
         return False
     return any(
         own > all_ * (1 + MINOR) + _CUT_OFF
@@ -624,9 +627,7 @@ def exceeds(totals: Allocated | None, site: Site) -> bool:
     )
 
 
-def share_of_change(
-    totals: Allocated | None, site: Site, *, alone: bool, mix: bool
-) -> str:
+def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) -> str:
     """Return a function's part of the change in allocations per op, as a sentence.
 
     Only a function named `alone` has the whole change. "" if the function changed the
@@ -662,14 +663,12 @@ def share_of_change(
     return f"That is {', '.join(clauses)}{averaged}."
 
 
-def taken_back(
-    totals: Allocated | None, sites: Sequence[Site], every: Sequence[Site]
-) -> str:
+def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) -> str:
     """Return how much others take back, if sites change by more than all, or "".
 
     The others of `every` site must show it as well: benchmarks' counts may vary.
     """
-    if totals is None or totals.space is None or not all(one.agrees for one in sites):
+    if totals.space is None or not all(one.agrees for one in sites):
         return ""
     whole = totals.space[1] - totals.space[0]
     named = sum(one.space[1] - one.space[0] for one in sites)
@@ -683,10 +682,8 @@ def taken_back(
     return f"Other functions allocate {amount(abs(rest), 'B')}/op {way}."
 
 
-def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
+def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
     """Yield (unit, total per op, function's per op) of bytes, and of exact objects."""
-    if totals is None:
-        return
     if totals.space is not None and max(totals.space) >= BYTE:
         yield ALLOCATED["alloc_space"], totals.space, site.space
     # Where all objects are as many as before, fewer of one site are more of another.

@@ -470,7 +470,10 @@ def test_bytes_that_a_tiny_block_may_have_are_no_change(space, expected):
 
 def test_objects_known_about_have_two_digits():
     about = Site("p.F", 0, (64.0, 0.0), (99.6, 0.0368), exact=False)
-    assert read(amounts(None, about))[0] == "64 → 0 B/op, about 100 → 0.037 allocs/op"
+    assert (
+        read(amounts(Allocated(None, None), about))[0]
+        == "64 → 0 B/op, about 100 → 0.037 allocs/op"
+    )
 
 
 def test_the_fraction_that_benchmarks_cut_off_is_no_change():

@@ -236,7 +236,7 @@ def _entered(
 ) -> NDArray[np.int64]:
     """Return the package below each sample's innermost frame of the program, or -1."""
     parts = [np.zeros(0, np.int64)]
-    for _, ids, offsets in cpu.stacks(side):
+    for _, ids, offsets in cpu.diff.walked(side):
         first = first_in_row(own[ids], offsets)
         below = first - 1
         inside = (first >= 0) & (below >= offsets[:-1])

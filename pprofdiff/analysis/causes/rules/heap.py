@@ -134,12 +134,9 @@ def _by_log(case: Case) -> Finding | None:
         f"Means over {count(sides[0].cycles)} and {count(sides[1].cycles)} GC cycles; "
         f"the goal is {goal}."
     )
-    ages = _ages(case)
-    older = ages is not None and max(ages) >= SIMILAR * min(ages)
-    if ages is not None and older:
-        text += f" The processes were {fixed(*ages, 0)} s old."
-    elif not gc.per_work:
-        text += " Another load does that too."
+    older = _of_other_ages(case)
+    if older or not gc.per_work:
+        text += older or " Another load does that too."
     diff = _live_heap(case)
     if diff is not None:
         instant = arrow(*diff.totals, diff.unit)
@@ -445,9 +442,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     """Return each site's memory, and what shows whether it is freed."""
     parts = [_site_words(diff, site) for site in sites[:NAMED]]
     text = f"{'; '.join(parts)}."
-    ages = _ages(case)
-    if ages is not None and max(ages) >= SIMILAR * min(ages):
-        text += f" The processes were {fixed(*ages, 0)} s old."
+    text += _of_other_ages(case)
     if all(site.few for site in sites):
         text += " So few objects come and go: another snapshot may differ as much."
     for side, label in zip((0, 1), case.labels, strict=True):
@@ -529,15 +524,15 @@ def _nothing_freed(diff: ProfileDiff, side: int) -> bool:
     return bool(live.any() and np.array_equal(allocated[side], live))
 
 
-def _ages(case: Case) -> tuple[float, float] | None:
-    """Return how long both processes ran by their GC logs (s), None if unknown."""
+def _of_other_ages(case: Case) -> str:
+    """Return how long both processes ran by their GC logs, "" if about as long."""
     gc = case.gc
     if gc is None:
-        return None
-    base, new = (
-        float(s.shown.run.cycles.start_ms[-1]) / 1e3 for s in (gc.base, gc.new)
-    )
-    return (base, new) if base > 0 and new > 0 else None
+        return ""
+    ages = [float(s.shown.run.cycles.start_ms[-1]) / 1e3 for s in (gc.base, gc.new)]
+    if min(ages) <= 0 or max(ages) < SIMILAR * min(ages):
+        return ""
+    return f" The processes were {fixed(ages[0], ages[1], 0)} s old."
 
 
 def _advice(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:

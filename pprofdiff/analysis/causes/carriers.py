@@ -281,9 +281,8 @@ class Carriers:
         found = []
         for side, kept in enumerate(chosen):
             moves = self._nearest[side][1]
-            on = self._on(side, i)
-            if own:
-                on = self._own(self.changed[i].row, side) == i
+            inner = self._own(self.changed[i].row, side) if own else None
+            on = self._on(side, i) if inner is None else inner == i
             mine = on & (moves < 0) | np.isin(moves, here)
             found.append(int(self.diff.values[side][kept & mine].sum()))
         return found[0], found[1]

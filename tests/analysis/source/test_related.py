@@ -56,6 +56,14 @@ CHANGED_FAR = {"far.go": FAR.replace("first()", "second()")}
 TESTS = {"far_test.go": FAR.replace("Far", "TestFar").replace("first", "third")}
 
 
+def committed(tmp_path, module, *versions):
+    """Return the sources of two commits of a module, given the files that each writes."""
+    repo = repository(tmp_path / "repo")
+    repo.write({"go.mod": f"module {module}\n"})
+    refs = [repo.commit("c", files) for files in versions]
+    return sources_of("..".join(refs), str(repo.folder), "")
+
+
 def differing(tmp_path, versions, samples, runs=1):
     """Return two commits' profiles compared, and their sources.
 
@@ -63,9 +71,6 @@ def differing(tmp_path, versions, samples, runs=1):
     samples by stack, leaf first: of frames, or of names in `FRAMES`. With several
     `runs` a side, all have these.
     """
-    repo = repository(tmp_path / "repo")
-    repo.write({"go.mod": "module m\n"})
-    refs = [repo.commit("c", files) for files in versions]
     at: dict[Frame, int] = {}
     sides = []
     for label, stacks in zip(("base", "new"), samples, strict=True):
@@ -89,7 +94,7 @@ def differing(tmp_path, versions, samples, runs=1):
         )
         sides.append(Side(label, tuple(captures)))
     comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
-    return comparison, sources_of("..".join(refs), str(repo.folder), "")
+    return comparison, committed(tmp_path, "m", *versions)
 
 
 def reported(tmp_path, stack, changes, called=10, far=("m.Far",)):
@@ -627,14 +632,11 @@ SAME = "The code of all packages with samples is the same in both builds"
 )
 def test_builds_of_the_same_code_are_not_slower(tmp_path, changes, said):
     """Whatever benchmarks show: nothing but a comment changed, or another test."""
-    repo = repository(tmp_path / "repo")
-    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
-    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
-    new = repo.commit("say more", changes)
     _, benchmark, *loop = path("F")
     stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
     comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
+    sources = committed(tmp_path, "example.com/p", files, changes)
     report = report_of(comparison, sources=sources)
     assert report.outcome.verdict == ("unknown" if said else "slower")
     assert (said or "") in text(report)
@@ -643,14 +645,11 @@ def test_builds_of_the_same_code_are_not_slower(tmp_path, changes, said):
 
 
 def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_path):
-    repo = repository(tmp_path / "repo")
-    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
-    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
-    changed = COMMENTED.replace("work()", "work(1)") % "F"
-    new = repo.commit("change", {"f.go": changed})
+    files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
+    changed = {"f.go": COMMENTED.replace("work()", "work(1)") % "F"}
     stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), *path("F")[1:])
     comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    sources = committed(tmp_path, "example.com/p", files, changed)
     assert "(f.go:5, " in text(report_of(comparison, sources=sources))
     turns = replace(comparison.turns, rewritten="data (in BenchmarkAll)")
     written = text(report_of(replace(comparison, turns=turns), sources=sources))
@@ -661,11 +660,9 @@ def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_pat
 @pytest.mark.parametrize("slower", ["All", "Other"])
 def test_the_calls_of_another_benchmark_are_not_said(tmp_path, slower):
     """G calls F only in BenchmarkAll."""
-    repo = repository(tmp_path / "repo")
     caller = "package p\n\nfunc G() {\n\tcall()\n}\n"
-    files = {"go.mod": "module example.com/p\n", "g.go": caller}
-    base = repo.commit("begin", files | {"f.go": COMMENTED % "F"})
-    new = repo.commit("change", {"g.go": caller.replace("call()", "call(1)")})
+    files = {"g.go": caller, "f.go": COMMENTED % "F"}
+    changed = {"g.go": caller.replace("call()", "call(1)")}
     own = (f"{PACKAGE}.F", "/b/p/f.go", 5)
     stacks = {
         "All": (own, (f"{PACKAGE}.G", "/b/p/g.go", 4), *path("F")[1:]),
@@ -678,23 +675,21 @@ def test_the_calls_of_another_benchmark_are_not_said(tmp_path, slower):
         ]
         for more in ("", slower)
     ]
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    sources = committed(tmp_path, "example.com/p", files, changed)
     written = text(report_of(compared(*sides), sources=sources))
     assert f"1. {slower}: p.F " in written
     assert ("Changed: g.go:4 in p.G" in written) == (slower == "All")
 
 
 def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path):
-    repo = repository(tmp_path / "repo")
-    files = {"go.mod": "module example.com/p\n", "f_test.go": TESTS_OF_F}
-    files |= {"f.go": COMMENTED % "F", "g.go": "package p\n\nfunc G() {\n}\n"}
-    base = repo.commit("begin", files)
-    new = repo.commit("change", {"g.go": "package p\n\nfunc G() {\n\tF()\n}\n"})
+    files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
+    files |= {"g.go": "package p\n\nfunc G() {\n}\n"}
+    changed = {"g.go": "package p\n\nfunc G() {\n\tF()\n}\n"}
     _, benchmark, *loop = path("F")
     stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
     comparison = compared(*[Unit({stack: 600}, noise=0.2)] * 2)
     assert report_of(comparison).outcome.needs
-    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    sources = committed(tmp_path, "example.com/p", files, changed)
     report = report_of(comparison, sources=sources)
     assert report.outcome.needs == ""
     said = "The code of no function in the CPU profile changed; code changed elsewhere: g.go"

@@ -94,6 +94,11 @@ class Place(NamedTuple):
         """The functions that count together with this one."""
         return self.callers if self.absorbed < 0 else (self.absorbed,)
 
+    def having(self, cpu: CPUComparison, claim: Claim) -> Place:
+        """Return the place with other samples."""
+        base, new = cpu.sums(claim)
+        return self._replace(claim=claim, base=base, new=new)
+
     def delta(self, cpu: CPUComparison) -> float:
         """Return the scaled delta of the place's samples."""
         return cpu.scaled_delta(self.base, self.new)
@@ -202,9 +207,9 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
     return [with_callees(cpu, program, place) for place in disjoint(cpu, found)]
 
 
-def _changes_too(cpu: CPUComparison, every: Claim, place: Place) -> bool:
-    """Return whether all samples of a place's function change as the place does."""
-    change = cpu.change(every)
+def _changes_too(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
+    """Return whether samples change significantly, and as a place does."""
+    change = cpu.change(claim)
     return change.significant and change.delta * place.delta(cpu) > 0
 
 
@@ -230,14 +235,11 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places by decreasing change, each without the samples of earlier ones."""
     claimed, kept = cpu.of(()), []
     for place in sorted(found, key=lambda one: -abs(one.delta(cpu))):
-        claim = place.claim.without(claimed)
-        base, new = cpu.sums(claim)
-        if base or new:
-            partial = place.partial or (base, new) != (place.base, place.new)
-            kept.append(
-                place._replace(claim=claim, base=base, new=new, partial=partial)
-            )
-            claimed = claimed.plus(claim)
+        left = place.having(cpu, place.claim.without(claimed))
+        if left.base or left.new:
+            partial = (left.base, left.new) != (place.base, place.new)
+            kept.append(left._replace(partial=place.partial or partial))
+            claimed = claimed.plus(left.claim)
     return kept
 
 
@@ -260,12 +262,9 @@ def unclaimed(
         for other, known in zip(left, said, strict=True):
             if known and other is not place:
                 claim = claim.without(other.claim)
-        base, new = cpu.sums(claim)
-        change = cpu.change(claim)
-        if change.significant and change.delta * place.delta(cpu) > 0:
-            left[i] = place._replace(
-                claim=claim, base=base, new=new, partial=(base, new) != every
-            )
+        if _changes_too(cpu, claim, place):
+            partial = cpu.sums(claim) != every
+            left[i] = place.having(cpu, claim)._replace(partial=partial)
     return left
 
 
@@ -893,10 +892,9 @@ def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Plac
     if rest * change < 0 and abs(rest) >= MOST * abs(change):
         # The rest of the caller may do that work now.
         return caller
-    base, new = cpu.sums(claim)
-    if not (base and new and cpu.change(claim).significant):
-        return caller
-    return caller._replace(claim=claim, base=base, new=new)
+    part = caller.having(cpu, claim)
+    sure = part.base and part.new and cpu.change(claim).significant
+    return part if sure else caller
 
 
 def _is_apart(cpu: CPUComparison, place: Place, caller: Place) -> bool:

@@ -27,9 +27,28 @@ class _Subject(NamedTuple):
     """A group as a finding: its id, its name, and what to look at next, if anything."""
 
     id: str
-    group: str
     name: str
-    advice: str
+    advice: str = ""
+
+
+_SUBJECTS = {
+    "sched": _Subject(
+        "scheduler",
+        "Scheduling",
+        "An execution trace shows which goroutines start, block and wake so often.",
+    ),
+    "locks": _Subject(
+        "locks",
+        "Locks and channels",
+        "A mutex and a block profile show which lock or channel.",
+    ),
+    "alloc": _Subject(
+        "allocation-cpu",
+        "Allocation",
+        "An allocs profile of each side shows how much is allocated.",
+    ),
+    "gc_tax": _Subject("gc-tax", "Sweeping and write barriers"),
+}
 
 
 def scheduler(case: Case) -> Iterator[Finding]:
@@ -37,19 +56,9 @@ def scheduler(case: Case) -> Iterator[Finding]:
 
     Not where nothing else changed and the machine was busy with other work.
     """
-    if scheduling_alone(case.comparison):
-        return
-    subject = _Subject(
-        "scheduler",
-        "sched",
-        "Scheduling",
-        ""
-        if case.trace is not None
-        else "An execution trace shows which goroutines start, block and wake so "
-        "often.",
-    )
-    for finding in _group(case, subject):
-        yield _as_yields(case, finding)
+    if not scheduling_alone(case.comparison):
+        for finding in _group(case, "sched", known=case.trace is not None):
+            yield _as_yields(case, finding)
 
 
 def _as_yields(case: Case, finding: Finding) -> Finding:
@@ -67,18 +76,8 @@ def _as_yields(case: Case, finding: Finding) -> Finding:
 
 def locks(case: Case) -> Iterator[Finding]:
     """Yield a finding on CPU in package sync, channels and select."""
-    yield from _group(
-        case,
-        _Subject(
-            "locks",
-            "locks",
-            "Locks and channels",
-            ""
-            if case.trace is not None
-            or {diff.name for diff in case.comparison.profiles} >= _LOCKS
-            else "A mutex and a block profile show which lock or channel.",
-        ),
-    )
+    names = {diff.name for diff in case.comparison.profiles}
+    yield from _group(case, "locks", known=case.trace is not None or names >= _LOCKS)
 
 
 def allocating(case: Case) -> Iterator[Finding]:
@@ -88,12 +87,9 @@ def allocating(case: Case) -> Iterator[Finding]:
     # Allocation's share rises and falls with all other code.
     if cpu is None or cpu.in_shares or counted is not None:
         return
-    advice = "An allocs profile of each side shows how much is allocated."
-    yield from _group(case, _Subject("allocation-cpu", "alloc", "Allocation", advice))
+    yield from _group(case, "alloc")
     if not cpu.moved("gc"):
-        yield from _group(
-            case, _Subject("gc-tax", "gc_tax", "Sweeping and write barriers", "")
-        )
+        yield from _group(case, "gc_tax")
 
 
 def stack_growth(case: Case) -> Iterator[Finding]:
@@ -164,17 +160,18 @@ def _begins(cpu: CPUComparison, claim: Claim) -> str:
     )
 
 
-def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
-    cpu = case.cpu
-    if cpu is None or not cpu.moved(subject.group):
+def _group(case: Case, id_: str, *, known: bool = False) -> Iterator[Finding]:
+    """Yield a finding where a group changed; no advice if what it asks for is known."""
+    cpu, subject = case.cpu, _SUBJECTS[id_]
+    if cpu is None or not cpu.moved(id_):
         return
-    group = cpu.groups[subject.group]
+    group = cpu.groups[id_]
     if abs(group.delta) < MINOR * cpu.whole or cpu.follows_load(group.delta):
         return
-    judged = judged_categories(cpu.diff, subject.group, cpu.model)
+    judged = judged_categories(cpu.diff, id_, cpu.model)
     parts = [c for c in judged if c.noise is False]
     said = [f"{c.label} {cpu.words(c.base, c.new)}" for c in parts]
-    payers = _payers(cpu, subject.group)
+    payers = _payers(cpu, id_)
     whole = cpu.words(group.base, group.new)
     # One category may be the whole group.
     alone = len(parts) == 1 and parts[0][2:] == group[2:]
@@ -189,10 +186,10 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
             cpu.fact(group.label, group.base, group.new),
             *(cpu.fact(c.label, c.base, c.new) for c in parts),
         ),
-        subject.advice if group.delta > 0 else "",
+        subject.advice if group.delta > 0 and not known else "",
         direction=cpu.way(group.delta),
         rises=group.delta > 0,
-        claim=cpu.of_groups(subject.group),
+        claim=cpu.of_groups(id_),
     )
 
 
@@ -239,17 +236,11 @@ def _mostly(cpu: CPUComparison, kind: int) -> str:
     """Return the category with most of a leaf kind's change, "" without one."""
     sums = cpu.diff.ledger.by("category", "leaf_kind")
     sums = sums.where(sums["leaf_kind"] == kind)
-    moves = {
-        category: cpu.scaled_delta(base, new)
-        for category, base, new in zip(
-            *(column.tolist() for column in (sums["category"], sums.base, sums.new)),
-            strict=True,
-        )
-    }
-    most = max(moves, key=lambda category: abs(moves[category]))
-    if moves[most] / (sum(moves.values()) or np.inf) <= MOST:
+    delta = cpu.diff.normalization.delta(sums.base, sums.new)
+    most = int(np.argmax(np.abs(delta)))
+    if delta[most] / (delta.sum() or np.inf) <= MOST:
         return ""
-    return str(rules().categories[most])
+    return str(rules().categories[int(sums["category"][most])])
 
 
 def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:

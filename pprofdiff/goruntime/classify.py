@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from pprofdiff.goruntime.names import is_of_c, lookup
+from pprofdiff.goruntime.names import is_of_c, lookup, may_be_of_c
 from pprofdiff.goruntime.rules import Rules, rules
 from pprofdiff.model.csr import chunks
 
@@ -68,8 +68,9 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
     rule = np.full(len(names), -1, dtype=np.int16)
     leaf_kind = np.zeros(len(names), dtype=np.int8)
     table = rules()
-    of_c = [row for row, n in enumerate(names) if "." not in n or is_of_c(n)]
-    code[of_c] = _TRANSPARENT
+    code[[row for row, name in enumerate(names) if "." not in name]] = _TRANSPARENT
+    if may_be_of_c("\n".join(names)):
+        code[list(map(is_of_c, names))] = _TRANSPARENT
     for row, name in table.heads.matching(names):
         if name not in table.program:
             code[row], rule[row], leaf_kind[row] = _traits_of(name)

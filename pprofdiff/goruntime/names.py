@@ -43,6 +43,8 @@ _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 _PLAIN = r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)"
 # The kernel's functions in stacks of perf, and clones of functions that gcc makes.
 _OF_C = r"_\[k\]$|\.(?:isra|constprop|part|lto_priv)\.\d+(?:\.|$)"
+# Each name that matches has one of these, and few others: found sooner than a pattern.
+_IN_NAMES_OF_C = "_[k]", ".isra.", ".constprop.", ".part.", ".lto_priv."
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -77,7 +79,19 @@ def is_made_up(name: str) -> bool:
 
 def is_of_c(name: str) -> bool:
     """Return whether `name` has a dot but is C's: a clone, or the kernel's function."""
-    return re.search(_OF_C, name) is not None
+    return may_be_of_c(name) and re.search(_OF_C, name) is not None
+
+
+def may_be_of_c(text: str) -> bool:
+    """Return whether `is_of_c` may be true of `text`, or of one of the names in it."""
+    kernel, inlined, constant, part, private = _IN_NAMES_OF_C
+    return (
+        kernel in text
+        or inlined in text
+        or constant in text
+        or part in text
+        or private in text
+    )
 
 
 def is_closure(name: str) -> bool:

@@ -25,6 +25,8 @@ _CHUNK = 1 << 17
 # Cells of the table in which once_per_row looks for duplicates (int32 each).
 _TABLE = 1 << 20
 _SMALL_TABLE = 1 << 17
+# Rows for which it has to have room; else several ids share a cell.
+_TABLED = 32
 # Of the two hashes of a row.
 _SEEDS = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 # Rows of several columns processed at a time, to stay in the CPU cache.
@@ -188,10 +190,12 @@ def once_per_row(
     `ids` lie in [0, size). numpy keeps the last of several values assigned to one
     index: positions written into a (row, id) table and read back need no sort.
     """
+    # Small enough for the cache.
+    room = max(_SMALL_TABLE, _TABLED * size)
+    if room > _TABLE:
+        return _once_per_row_of_many(offsets, ids, size)
     keep = np.empty(len(ids), np.bool_)
-    # Small enough for the cache, large enough for 32 rows at a time.
-    cells_at_once = min(_TABLE, max(_SMALL_TABLE, 32 * size))
-    rows_at_once = max(1, cells_at_once // max(size, 1))
+    rows_at_once = room // max(size, 1)
     table = np.empty(rows_at_once * max(size, 1), np.int32)
     cuts = np.arange(0, len(offsets) - 1 + rows_at_once, rows_at_once)
     cuts = np.minimum(cuts, len(offsets) - 1)
@@ -206,6 +210,33 @@ def once_per_row(
         positions = np.arange(high - low, dtype=np.int32)
         table[cells] = positions
         np.equal(table[cells], positions, out=keep[low:high])
+    return keep
+
+
+def _once_per_row_of_many(
+    offsets: Offsets, ids: NDArray[np.integer], size: int
+) -> NDArray[np.bool_]:
+    """Return what `once_per_row` does, of more ids than a table has room for.
+
+    Several ids share a cell; those that others overwrite there are sorted.
+    """
+    keep = np.empty(len(ids), np.bool_)
+    table = np.empty(_SMALL_TABLE, np.int32)
+    for start, stop in chunks(offsets, _SMALL_TABLE >> 3):
+        low, high = int(offsets[start]), int(offsets[stop])
+        # Odd, so that an id of all rows is in different cells.
+        begins = np.arange(stop - start, dtype=np.int64) * (size | 1)
+        keys = np.repeat(begins, np.diff(offsets[start : stop + 1])) + ids[low:high]
+        cells = keys & (_SMALL_TABLE - 1)
+        positions = np.arange(high - low, dtype=np.int32)
+        table[cells] = positions
+        last = table[cells]
+        kept = last == positions
+        lost = np.flatnonzero(~kept)
+        lost = lost[keys[lost] != keys[last[lost]]]
+        lost = lost[order_of(keys[lost])]
+        kept[lost[np.diff(keys[lost], append=-1) != 0]] = True
+        keep[low:high] = kept
     return keep
 
 

@@ -17,11 +17,13 @@ def ragged(lists):
     return offsets, np.array([i for x in lists for i in x], np.int32)
 
 
+# Ids that are far apart share cells of the table.
+@pytest.mark.parametrize("apart", [1, 1 << 17])
 @given(rows)
-def test_once_per_row_marks_the_last_of_each(lists):
+def test_once_per_row_marks_the_last_of_each(apart, lists):
     offsets, items = ragged(lists)
     want = [i not in row[at + 1 :] for row in lists for at, i in enumerate(row)]
-    assert csr.once_per_row(offsets, items, 7).tolist() == want
+    assert csr.once_per_row(offsets, items * apart, 7 * apart).tolist() == want
 
 
 @given(rows)

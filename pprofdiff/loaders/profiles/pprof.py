@@ -330,12 +330,12 @@ class _Table(Struct, frozen=True, eq=False):
 
     def scalar(self, field: int) -> NDArray[np.uint64]:
         """Return a varint field by message, 0 if absent; the last value counts."""
-        return _scalar(self.messages, self.places[field])
+        return _scalar(self.places[field], len(self.messages.first))
 
 
-def _scalar(messages: Messages, places: Occurrences) -> NDArray[np.uint64]:
-    column = np.zeros(len(messages.first), np.uint64)
-    column[places.owner] = numbers(messages.data, places)[0]
+def _scalar(places: Occurrences, messages: int) -> NDArray[np.uint64]:
+    column = np.zeros(messages, np.uint64)
+    column[places.owner] = places.value
     return column
 
 
@@ -353,5 +353,6 @@ def _scanned(messages: Messages, shape: _Shape) -> _Table | None:
     inner_places, odd = scan(inner, shape.nested_fields)
     if odd.any():
         return None
-    columns = [_scalar(inner, inner_places[field]) for field in shape.nested_fields]
+    size = len(nested.owner)
+    columns = [_scalar(inner_places[field], size) for field in shape.nested_fields]
     return _Table(messages, places, nested.owner, columns)

@@ -26,6 +26,8 @@ _UNKNOWN = -1
 _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()}
 # A tag with an invalid wire type.
 _UNREADABLE = 7
+# Some occurrences of a field: their owners, the bounds of their content, and values.
+_Part = tuple[Positions, Positions, Positions, NDArray[np.uint64]]
 
 
 class Messages(Struct, frozen=True, eq=False):
@@ -43,12 +45,23 @@ class Occurrences(Struct, frozen=True, eq=False):
     """The positions of one field in the messages, one per occurrence, in file order.
 
     ``owner[k]`` is the message. The bytes ``first[k]:last[k]`` of its buffer are the
-    field's content: one varint, or the bytes of a length-delimited field.
+    field's content: one varint, or the bytes of a length-delimited field. ``value[k]``
+    is the varint, or the length.
     """
 
     owner: Positions
     first: Positions
     last: Positions
+    value: NDArray[np.uint64]
+
+    def take(self, chosen: Positions) -> Occurrences:
+        """Return the chosen occurrences, in that order."""
+        return Occurrences(
+            self.owner[chosen],
+            self.first[chosen],
+            self.last[chosen],
+            self.value[chosen],
+        )
 
 
 def joined(messages: list[bytes]) -> Messages:
@@ -74,10 +87,10 @@ def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
     ends = ~halves & np.uint32(0x80808080)
     if ends.all():
         ends &= -ends
-        counts = np.ones(len(ends), np.int64)
+        counts = np.ones(len(ends), np.int8)
         for bit in (0x80, 0x8000, 0x800000):
-            counts += ends > bit
-        return short_varints(halves, ends).astype(np.uint64), counts
+            counts += (ends > bit).view(np.int8)
+        return short_varints(halves, ends).astype(np.uint64), counts.astype(np.int64)
     words = _words(data, np.dtype("<u8"))[at]
     # The lowest clear top bit ends the number: keep the bits below it.
     stop = ~words & np.uint64(0x8080808080808080)
@@ -208,9 +221,7 @@ def scan(
         fields. `places` excludes these messages.
 
     """
-    parts: dict[int, list[tuple[Positions, Positions, Positions]]] = {
-        number: [] for number in fields
-    }
+    parts: dict[int, list[_Part]] = {number: [] for number in fields}
     odd = np.zeros(len(messages.first), np.bool_)
     rows = np.flatnonzero(messages.first < messages.last)
     at = messages.first[rows]
@@ -225,7 +236,7 @@ def scan(
 def _step(
     messages: Messages,
     fields: dict[int, int],
-    parts: dict[int, list[tuple[Positions, Positions, Positions]]],
+    parts: dict[int, list[_Part]],
     odd: NDArray[np.bool_],
     rows: Positions,
     at: Positions,
@@ -238,23 +249,24 @@ def _step(
     stop = at + 1 + length
     tags[(length == 0) | (stop > limit)] = _UNREADABLE
     after = np.full(len(rows), -1, np.int64)
-    seen = np.flatnonzero(np.bincount(tags)).tolist()
-    for tag in seen:
+    # Go's messages of one kind look alike: usually there is one tag at a time.
+    alike = bool((tags == tags[0]).all())
+    seen = tags[:1] if alike else np.flatnonzero(np.bincount(tags))
+    for tag in seen.tolist():
         number, wire = tag >> 3, tag & 7
         if wire not in _WIRES[fields.get(number, _UNKNOWN)]:
             continue
-        # Go's messages of one kind look alike: usually there is one tag at a time.
-        here = slice(None) if len(seen) == 1 else np.flatnonzero(tags == tag)
+        here = slice(None) if alike else np.flatnonzero(tags == tag)
         if wire == 0:
             first, last = at[here] + 1, stop[here]
         else:
             first = stop[here]
             last = _content(data, first, value[here], limit[here])
         after[here] = last
-        part = rows[here], first, last
+        part = rows[here], first, last, value[here]
         if int(last.min()) < 0:
             kept = last >= 0
-            part = part[0][kept], first[kept], last[kept]
+            part = part[0][kept], first[kept], last[kept], part[3][kept]
         parts[number].append(part)
     if int(after.min()) < 0:
         odd[rows[after < 0]] = True
@@ -272,18 +284,15 @@ def _content(
     return np.where(whole, last, -1)
 
 
-def _gathered(
-    steps: list[tuple[Positions, Positions, Positions]], odd: NDArray[np.bool_]
-) -> Occurrences:
+def _gathered(steps: list[_Part], odd: NDArray[np.bool_]) -> Occurrences:
     """Join one field's steps in file order, without the messages marked odd."""
     if not steps:
         none = np.zeros(0, np.int64)
-        return Occurrences(none, none, none)
-    owner, first, last = (np.concatenate(part) for part in zip(*steps, strict=True))
+        return Occurrences(none, none, none, none.view(np.uint64))
+    found = Occurrences(*map(np.concatenate, zip(*steps, strict=True)))
     if odd.any():
-        kept = ~odd[owner]
-        owner, first, last = owner[kept], first[kept], last[kept]
+        found = found.take(np.flatnonzero(~odd[found.owner]))
     if len(steps) > 1:
-        order = np.argsort(first, kind="stable")
-        owner, first, last = owner[order], first[order], last[order]
-    return Occurrences(owner, first, last)
+        # Stable: it merges the steps, which are in order.
+        found = found.take(np.argsort(found.first, kind="stable"))
+    return found

@@ -41,10 +41,10 @@ _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 # The package of most symbols, up to the first dot after the last slash.
 _PLAIN = r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)"
-# The kernel's functions in stacks of perf, and clones of functions that gcc makes.
-_OF_C = r"_\[k\]$|\.(?:isra|constprop|part|lto_priv)\.\d+(?:\.|$)"
-# Each name that matches has one of these, and few others: found sooner than a pattern.
-_IN_NAMES_OF_C = "_[k]", ".isra.", ".constprop.", ".part.", ".lto_priv."
+# Clones of functions that gcc makes: the name ends there, or goes on after a dot.
+_CLONE = r"\.(?:isra|constprop|part|lto_priv)\.\d+(?:[.\n]|$)"
+# What perf's names of the kernel's functions end with.
+_OF_KERNEL = "_[k]"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -79,19 +79,12 @@ def is_made_up(name: str) -> bool:
 
 def is_of_c(name: str) -> bool:
     """Return whether `name` has a dot but is C's: a clone, or the kernel's function."""
-    return may_be_of_c(name) and re.search(_OF_C, name) is not None
+    return name.endswith(_OF_KERNEL) or re.search(_CLONE, name) is not None
 
 
 def may_be_of_c(text: str) -> bool:
-    """Return whether `is_of_c` may be true of `text`, or of one of the names in it."""
-    kernel, inlined, constant, part, private = _IN_NAMES_OF_C
-    return (
-        kernel in text
-        or inlined in text
-        or constant in text
-        or part in text
-        or private in text
-    )
+    """Return whether `is_of_c` may be true of a line of `text`."""
+    return _OF_KERNEL in text or re.search(_CLONE, text) is not None
 
 
 def is_closure(name: str) -> bool:

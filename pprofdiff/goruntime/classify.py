@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from pprofdiff.goruntime.names import is_of_c, lookup, may_be_of_c
 from pprofdiff.goruntime.rules import Rules, rules
+from pprofdiff.model.arrays import Codes, Column, Integers, Mask
 from pprofdiff.model.csr import chunks
 
 if TYPE_CHECKING:
@@ -23,12 +24,8 @@ _CHUNK_FRAMES = 1 << 19
 _NAMES_CACHED = 1 << 16
 _TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255
 
-Bool = npt.NDArray[np.bool_]
-Int8 = npt.NDArray[np.int8]
-Int16 = npt.NDArray[np.int16]
-Ids = npt.NDArray[np.integer]
-Int64 = npt.NDArray[np.int64]
-UInt8 = npt.NDArray[np.uint8]
+Int8 = NDArray[np.int8]
+Int16 = NDArray[np.int16]
 
 
 class FunctionTraits(Struct, frozen=True, eq=False):
@@ -41,7 +38,7 @@ class FunctionTraits(Struct, frozen=True, eq=False):
     - `leaf_kind` (int8): position in `Rules.leaf_kinds`, 0 for none.
     """
 
-    code: UInt8
+    code: Codes
     rule: Int16
     leaf_kind: Int8
 
@@ -57,9 +54,9 @@ class Classification(Struct, frozen=True, eq=False):
 
     category: Int16
     rule: Int16
-    anchor: Int64
+    anchor: Column
     leaf_kind: Int8
-    payer: Int64
+    payer: Column
 
 
 def compile_traits(names: Sequence[str]) -> FunctionTraits:
@@ -93,9 +90,7 @@ def _traits_of(name: str) -> tuple[int, int, int]:
 
 
 def classify(
-    traits: FunctionTraits,
-    stack_offsets: npt.NDArray[np.int64],
-    frame_functions: Ids,
+    traits: FunctionTraits, stack_offsets: Column, frame_functions: Integers
 ) -> Classification:
     """Return the classification of S stacks.
 
@@ -143,7 +138,7 @@ class _RuleArrays(Struct, frozen=True, eq=False):
 
     category: Int16
     by_leaf_kind: Int16
-    yields: tuple[tuple[int, Bool], ...]
+    yields: tuple[tuple[int, Mask], ...]
     tiers: int
     user: int
     other: int
@@ -188,14 +183,16 @@ class _Frames(Struct, frozen=True, eq=False):
 
     traits: FunctionTraits
     arrays: _RuleArrays
-    functions: Ids
-    code: UInt8
-    known: Int64
-    known_code: UInt8
+    functions: Integers
+    code: Codes
+    known: Column
+    known_code: Codes
     known_rule: Int16
 
     @classmethod
-    def of(cls, traits: FunctionTraits, arrays: _RuleArrays, functions: Ids) -> _Frames:
+    def of(
+        cls, traits: FunctionTraits, arrays: _RuleArrays, functions: Integers
+    ) -> _Frames:
         code = traits.code[functions]
         known = np.flatnonzero(code - np.uint8(1) < arrays.tiers)
         return cls(
@@ -210,7 +207,7 @@ class _Frames(Struct, frozen=True, eq=False):
 
 
 def _classify_chunk(
-    frames: _Frames, starts: Int64, ends: Int64, base: int
+    frames: _Frames, starts: Column, ends: Column, base: int
 ) -> Classification:
     """Classify the stacks `starts[i]:ends[i]` of `frames`; `base` is added back."""
     leaf = _leaves(frames, starts, ends)
@@ -226,7 +223,7 @@ def _classify_chunk(
     return Classification(category, rule, anchor, leaf_kind, payer)
 
 
-def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:
+def _leaves(frames: _Frames, starts: Column, ends: Column) -> Column:
     """Return each stack's first frame that is not dropped, -1 for none."""
     leaf = np.where(starts < ends, starts, -1)
     present = np.flatnonzero(leaf >= 0)
@@ -238,8 +235,8 @@ def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:
 
 
 def _decide(
-    frames: _Frames, leaf: Int64, payer: Int64, ends: Int64
-) -> tuple[Int64, Int16]:
+    frames: _Frames, leaf: Column, payer: Column, ends: Column
+) -> tuple[Column, Int16]:
     """Return each stack's deciding frame and rule, tier by tier."""
     anchor = np.full(len(leaf), -1, dtype=np.int64)
     rule = np.full(len(leaf), frames.arrays.other, dtype=np.int16)
@@ -258,7 +255,9 @@ def _decide(
     return anchor, rule
 
 
-def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64, Int16]:
+def _search(
+    frames: _Frames, tier: int, low: Column, high: Column
+) -> tuple[Column, Int16]:
     """Return the frame that decides in each range [low, high), and its rule.
 
     That is the range's first frame in `tier` or, if its rule yields to others, the
@@ -279,7 +278,7 @@ def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64,
     return first, rule
 
 
-def _first_in_range(positions: Int64, low: Int64, high: Int64) -> Int64:
+def _first_in_range(positions: Column, low: Column, high: Column) -> Column:
     """Return the first of the sorted `positions` in each range, else -1."""
     if not len(positions):
         return np.full(len(low), -1, dtype=np.int64)

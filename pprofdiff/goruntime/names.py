@@ -14,9 +14,9 @@ from functools import lru_cache
 from sys import intern
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Mask
 
 # Symbols made up by the linker. Up to Go 1.19 these names begin like module hosts, but
 # go.uber.org and go.etcd.io are hosts of packages.
@@ -275,7 +275,7 @@ def is_runtime_like(name: str) -> bool:
     return lookup(name)[1] >= 0
 
 
-def runtime_like(names: Sequence[str]) -> NDArray[np.bool_]:
+def runtime_like(names: Sequence[str]) -> Mask:
     """Return whether `is_runtime_like` is true of each symbol (bool, one per name)."""
     mask = np.zeros(len(names), np.bool_)
     for row, name in rules().heads.matching(names):

@@ -12,8 +12,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Offsets = NDArray[np.int64]
-Columns = Sequence[NDArray[np.integer]]
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
+
+Offsets = Column
+Columns = Sequence[Integers]
 # The most combinations that `few_tuples` counts in a column.
 _FEW = 1 << 20
 T = TypeVar("T", bound=np.generic)
@@ -33,22 +35,20 @@ _SEEDS = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 _ROWS = 1 << 17
 
 
-def offsets_of(counts: NDArray[np.integer]) -> Offsets:
+def offsets_of(counts: Integers) -> Offsets:
     """Return the int64 offsets (length n + 1) of rows with these item counts."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
-def row_of_item(offsets: Offsets) -> NDArray[np.int64]:
+def row_of_item(offsets: Offsets) -> Column:
     """Return the row index of each item (int64, length offsets[-1])."""
     rows = np.arange(len(offsets) - 1, dtype=np.int64)
     return np.repeat(rows, np.diff(offsets))
 
 
-def expand(
-    starts: NDArray[np.integer], counts: NDArray[np.integer]
-) -> NDArray[np.int64]:
+def expand(starts: Integers, counts: Integers) -> Column:
     """Return ``range(starts[i], starts[i] + counts[i])`` for all i, joined (int64)."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
@@ -57,7 +57,7 @@ def expand(
 
 
 def take_rows(
-    offsets: Offsets, items: NDArray[T], rows: NDArray[np.integer]
+    offsets: Offsets, items: NDArray[T], rows: Integers
 ) -> tuple[Offsets, NDArray[T]]:
     """Return (offsets, items) of the chosen rows, in the order of `rows`."""
     counts = np.diff(offsets)[rows]
@@ -77,13 +77,13 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     return ranked[first]
 
 
-def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
+def grouped(values: NDArray[T]) -> tuple[NDArray[T], Column]:
     """Return the sorted distinct values, and the index in them of each of `values`."""
     groups = distinct(values)
     return groups, np.searchsorted(groups, values)
 
 
-def order_of(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+def order_of(keys: Integers) -> Column:
     """Return the stable order of keys that are not negative.
 
     Keys of 16 bits are sorted by radix. If a key and its index fit into one word,
@@ -98,9 +98,7 @@ def order_of(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.argsort(keys, kind="stable")
 
 
-def transposed(
-    offsets: Offsets, items: NDArray[np.integer], size: int
-) -> tuple[Offsets, NDArray[np.int32]]:
+def transposed(offsets: Offsets, items: Integers, size: int) -> tuple[Offsets, Index]:
     """Return (offsets, rows): the rows with each id in [0, size), in their order.
 
     A row is repeated as often as it has the id.
@@ -134,7 +132,7 @@ def slices(size: int) -> Iterator[slice]:
         yield slice(first, min(first + _ROWS, size))
 
 
-def first_places(items: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+def first_places(items: Integers, size: int) -> Column:
     """Return the first index of each id in [0, size) in `items`, or -1 (int64)."""
     places = np.full(size, -1, np.int64)
     # Of several values assigned to one index, numpy keeps the last: go backwards.
@@ -144,7 +142,7 @@ def first_places(items: NDArray[np.integer], size: int) -> NDArray[np.int64]:
     return places
 
 
-def first_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
+def first_in_row(mask: Mask, offsets: Offsets) -> Column:
     """Return the absolute index of each row's first true item, or -1 (int64)."""
     hits = np.flatnonzero(mask)
     if len(hits) < len(offsets):
@@ -156,7 +154,7 @@ def first_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]
     return np.where(first < offsets[1:], first, -1)
 
 
-def last_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
+def last_in_row(mask: Mask, offsets: Offsets) -> Column:
     """Return the absolute index of each row's last true item, or -1 (int64)."""
     hits = np.flatnonzero(mask)
     if len(hits) < len(offsets):
@@ -168,12 +166,12 @@ def last_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
     return np.where(last >= offsets[:-1], last, -1)
 
 
-def _row_of(items: NDArray[np.int64], offsets: Offsets) -> NDArray[np.int64]:
+def _row_of(items: Column, offsets: Offsets) -> Column:
     """Return the row of each item, given by its index in the column."""
     return np.searchsorted(offsets, items, "right") - 1
 
 
-def count_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
+def count_in_row(mask: Mask, offsets: Offsets) -> Column:
     """Return the number of true items in each row (int64)."""
     counts = np.zeros(len(offsets) - 1, np.int64)
     filled = np.flatnonzero(np.diff(offsets))
@@ -182,9 +180,7 @@ def count_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]
     return counts
 
 
-def once_per_row(
-    offsets: Offsets, ids: NDArray[np.integer], size: int
-) -> NDArray[np.bool_]:
+def once_per_row(offsets: Offsets, ids: Integers, size: int) -> Mask:
     """Mark one occurrence of each distinct id in each row (bool, one per item).
 
     `ids` lie in [0, size). numpy keeps the last of several values assigned to one
@@ -213,9 +209,7 @@ def once_per_row(
     return keep
 
 
-def _once_per_row_of_many(
-    offsets: Offsets, ids: NDArray[np.integer], size: int
-) -> NDArray[np.bool_]:
+def _once_per_row_of_many(offsets: Offsets, ids: Integers, size: int) -> Mask:
     """Return what `once_per_row` does, of more ids than a table has room for.
 
     Several ids share a cell; those that others overwrite there are sorted.
@@ -240,9 +234,7 @@ def _once_per_row_of_many(
     return keep
 
 
-def sums(
-    ids: NDArray[np.integer], values: NDArray[np.int64], size: int
-) -> NDArray[np.int64]:
+def sums(ids: Integers, values: Column, size: int) -> Column:
     """Return the sum of `values` for each id in [0, size), exact in int64."""
     if len(ids) == 0:
         return np.zeros(size, np.int64)
@@ -302,7 +294,7 @@ def _row_hashes(offsets: Offsets, columns: Columns) -> NDArray[np.uint64]:
 
 def unique_rows(
     offsets: Offsets, items: Columns, extra: Columns = ()
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Column, Column]:
     """Return the first row of each group of equal rows, and the group of each row.
 
     An item has a number in each column of `items`: a single column has numbers in
@@ -313,12 +305,12 @@ def unique_rows(
     return _groups(hashes + _hashes(_varying(extra)) if extra else hashes)
 
 
-def unique_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_tuples(columns: Columns) -> tuple[Column, Column]:
     """Group rows that are equal in all columns; return what `unique_rows` returns."""
     return _groups(_hashes(_varying(columns)))
 
 
-def few_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def few_tuples(columns: Columns) -> tuple[Column, Column]:
     """Return what `unique_tuples` returns, of columns without negative numbers.
 
     Rows are not sorted where few combinations are possible.
@@ -336,9 +328,7 @@ def few_tuples(columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return _numbered(key, size)
 
 
-def _numbered(
-    key: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbered(key: Column, size: int) -> tuple[Column, Column]:
     """Return the first row of each key below `size`, and each row's by appearance."""
     place = np.full(size, -1, np.int32)
     # Later rows first: what stays is the first row.
@@ -354,9 +344,7 @@ def _varying(columns: Columns) -> Columns:
     return varying or columns[:1]
 
 
-def _groups(
-    hashes: NDArray[np.uint64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _groups(hashes: NDArray[np.uint64]) -> tuple[Column, Column]:
     """Group rows with equal hashes; return (first row of each group, group of each)."""
     hash_, other = hashes
     count = len(hash_)

@@ -11,13 +11,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from pprofdiff.model.arrays import Column, Integers, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,17 +60,17 @@ class Cycles:
     """Globals to scan; None before Go 1.18."""
     procs: Column
     """GOMAXPROCS."""
-    forced: NDArray[np.bool_]
+    forced: Mask
     """Marked ``(forced)``: requested by runtime.GC or debug.FreeOSMemory."""
-    timer: NDArray[np.bool_]
+    timer: Mask
     """Follows ``GC forced``: no cycle had run for two minutes."""
-    repaired: NDArray[np.bool_]
+    repaired: Mask
     """Reassembled from pieces between other output."""
 
     def __len__(self) -> int:
         return len(self.number)
 
-    def take(self, rows: NDArray[np.integer] | slice) -> Cycles:
+    def take(self, rows: Integers | slice) -> Cycles:
         """Return the chosen cycles, in that order."""
         columns = {f.name: getattr(self, f.name) for f in fields(self)}
         taken = {n: c[rows] for n, c in columns.items() if c is not None}

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from numpy.typing import NDArray
+    from pprofdiff.model.arrays import Index
 
 T = TypeVar("T", bound="Hashable")
 
@@ -19,7 +19,7 @@ T = TypeVar("T", bound="Hashable")
 _FEW = 64
 
 
-def numbered(*lists: Sequence[T]) -> tuple[dict[T, int], list[NDArray[np.int32]]]:
+def numbered(*lists: Sequence[T]) -> tuple[dict[T, int], list[Index]]:
     """Return the number of each distinct member, and each list as numbers (int32).
 
     Numbers start at 0, in the order in which members first appear.

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.profiles.profile import ValueType
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

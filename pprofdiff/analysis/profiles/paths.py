@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Index
 from pprofdiff.model.csr import sums
-from pprofdiff.model.profiles.profile import Index, Profile
+from pprofdiff.model.profiles.profile import Profile
 
 Column = NDArray[np.int64]
 

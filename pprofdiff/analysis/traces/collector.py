@@ -17,6 +17,7 @@ from pprofdiff.analysis.traces.interval_rows import (
 )
 from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.analysis.traces.time_sets import TimeSet, stretches, union, value_at
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Series
@@ -24,8 +25,6 @@ from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 _HEAP = "the heap at its goal"
 _TIMER = "two minutes without a cycle"
@@ -113,8 +112,8 @@ class Cycles(Table):
 
     start_ns: Column
     end_ns: Column
-    seen: NDArray[np.bool_]
-    ended: NDArray[np.bool_]
+    seen: Mask
+    ended: Mask
     live_start_bytes: Column
     live_end_bytes: Column
     goal_bytes: Column

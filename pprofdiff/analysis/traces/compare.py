@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
@@ -40,7 +39,6 @@ from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.trace import Trace
 
 T = TypeVar("T")
-Column = NDArray[np.int64]
 
 _Values = dict[Hashable, float]
 

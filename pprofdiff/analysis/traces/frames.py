@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from pprofdiff.analysis.figures.estimate import Estimate
@@ -19,13 +18,12 @@ from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
 from pprofdiff.analysis.traces.waited import End, Wait, lines_of, waited
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
-
-Column = NDArray[np.int64]
 
 _TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")
 _SIDES = ("base", "new")

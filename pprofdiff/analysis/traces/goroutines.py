@@ -20,6 +20,7 @@ from pprofdiff.analysis.traces.interval_rows import (
     lengths,
     owners_of,
 )
+from pprofdiff.model.arrays import Codes, Column, Index
 from pprofdiff.model.csr import (
     Offsets,
     chunks,
@@ -29,8 +30,6 @@ from pprofdiff.model.csr import (
     sums,
 )
 from pprofdiff.model.traces.trace import State, Trace
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +46,7 @@ class GoroutineChunk:
     offsets: Offsets
 
     @property
-    def state(self) -> NDArray[np.uint8]:
+    def state(self) -> Codes:
         """The `State` of each row (uint8)."""
         return self.trace.intervals.state[self.rows]
 
@@ -57,7 +56,7 @@ class GoroutineChunk:
         return self.trace.intervals.reason[self.rows]
 
     @property
-    def stack(self) -> NDArray[np.int32]:
+    def stack(self) -> Index:
         """The stack of each row (int32, an index of `Trace.stacks`)."""
         return self.trace.intervals.stack[self.rows]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutines import (
     INACTIVE,
@@ -17,13 +16,12 @@ from pprofdiff.analysis.traces.goroutines import (
     times_in_parts,
 )
 from pprofdiff.analysis.traces.interval_rows import owners_of
+from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import slices, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 # A request for a profile or trace is served like any other, on a goroutine of net/http.
 _HANDLERS = "net/http/pprof."
@@ -70,10 +68,10 @@ class Groups(Times):
     """
 
     names: list[str]
-    group_of: NDArray[np.int32]
+    group_of: Index
     count: Column
-    system: NDArray[np.bool_]
-    tracing: NDArray[np.bool_]
+    system: Mask
+    tracing: Mask
 
     def __len__(self) -> int:
         return len(self.names)
@@ -106,7 +104,7 @@ def both_groups(trace: Trace) -> tuple[Groups, Groups]:
 class _Grouping:
     """The running sums of times by function; `key` has each goroutine's, a string."""
 
-    def __init__(self, trace: Trace, key: NDArray[np.int32], unknown: str) -> None:
+    def __init__(self, trace: Trace, key: Index, unknown: str) -> None:
         self._trace, self._unknown = trace, unknown
         count = np.bincount(key, minlength=len(trace.strings))
         self._key = np.flatnonzero(count)
@@ -145,7 +143,7 @@ class _Grouping:
         )
 
 
-def _creators(trace: Trace) -> NDArray[np.int32]:
+def _creators(trace: Trace) -> Index:
     """Return the string index of each goroutine's creating function, 0 if unknown."""
     stacks, stack = trace.stacks, trace.goroutines.creation_stack
     names = np.zeros(len(stack), np.int32)
@@ -154,7 +152,7 @@ def _creators(trace: Trace) -> NDArray[np.int32]:
     return names
 
 
-def _roots(trace: Trace) -> NDArray[np.int32]:
+def _roots(trace: Trace) -> Index:
     """Return the string index of each goroutine's root function.
 
     Of one that served a request for a profile or trace, it is that handler.
@@ -177,12 +175,12 @@ def _roots(trace: Trace) -> NDArray[np.int32]:
     return names
 
 
-def of_tracing(trace: Trace) -> NDArray[np.bool_]:
+def of_tracing(trace: Trace) -> Mask:
     """Mark goroutines (bool) that exist only to write and send profiles."""
     return _roots_that(trace, is_tracing)
 
 
-def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
+def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> Mask:
     """Mark goroutines (bool) whose root function's name satisfies a predicate."""
     names = trace.once("roots", _roots)
     answers = np.zeros(len(trace.strings), np.bool_)
@@ -191,7 +189,7 @@ def _roots_that(trace: Trace, matches: Callable[[str], bool]) -> NDArray[np.bool
     return answers[names]
 
 
-def _summed(values: Column, group: NDArray[np.int32], size: int) -> Column:
+def _summed(values: Column, group: Index, size: int) -> Column:
     """Return the sum of each group; `values` has a row or a cell per goroutine."""
     if values.ndim == 1:
         return sums(group, values, size)
@@ -201,9 +199,7 @@ def _summed(values: Column, group: NDArray[np.int32], size: int) -> Column:
     return total
 
 
-def _all(
-    marked: NDArray[np.bool_], group: NDArray[np.int32], size: int
-) -> NDArray[np.bool_]:
+def _all(marked: Mask, group: Index, size: int) -> Mask:
     """Mark the groups whose goroutines are all marked."""
     whole = np.ones(size, np.bool_)
     whole[group[~marked]] = False

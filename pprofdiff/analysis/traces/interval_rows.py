@@ -8,11 +8,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import Offsets, expand, order_of
 from pprofdiff.model.traces.timeline import RangeKind, Ranges
 from pprofdiff.model.traces.trace import State, Trace
 
-Column = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 
@@ -39,7 +39,7 @@ def lengths(trace: Trace, here: slice) -> Column:
     return lasts
 
 
-def owners_of(offsets: Offsets, rows: NDArray[np.integer]) -> Column:
+def owners_of(offsets: Offsets, rows: Integers) -> Column:
     """Return the owners of sorted rows (int64): i has ``offsets[i]:offsets[i+1]``."""
     if not len(rows):
         return np.zeros(0, np.int64)
@@ -50,10 +50,10 @@ def owners_of(offsets: Offsets, rows: NDArray[np.integer]) -> Column:
     return np.repeat(np.arange(low - 1, high), counts)
 
 
-def waits_throughout(trace: Trace) -> NDArray[np.bool_]:
+def waits_throughout(trace: Trace) -> Mask:
     """Mark the goroutines that do nothing but wait, from before the trace on (bool)."""
     rows = trace.intervals
-    marked: NDArray[np.bool_] = np.diff(rows.offsets) == 1
+    marked: Mask = np.diff(rows.offsets) == 1
     only = np.flatnonzero(marked)
     row = rows.offsets[only]
     marked[only] = (rows.state[row] == State.WAITING) & (
@@ -71,7 +71,7 @@ def previous(column: NDArray[T], offsets: Offsets, none: T | int) -> NDArray[T]:
 
 
 def row_at(
-    offsets: Offsets, start_ns: Column, owner: NDArray[np.integer], time_ns: Column
+    offsets: Offsets, start_ns: Column, owner: Integers, time_ns: Column
 ) -> Column:
     """Return each owner's last row that begins at or before a time (int64), or -1.
 
@@ -100,7 +100,7 @@ class RowFinder:
         self._keys = np.repeat(shift, np.diff(rows.offsets))
         self._keys += rows.start_ns
 
-    def at(self, owner: NDArray[np.integer], time_ns: Column) -> Column:
+    def at(self, owner: Integers, time_ns: Column) -> Column:
         """Return each goroutine's last row that begins at or before a time, or -1."""
         keys = owner * np.int64(self._span) + (time_ns - self._start)
         # In order, so that neighbors are found near each other: caches hold few rows.
@@ -111,10 +111,7 @@ class RowFinder:
 
 
 def rows_within(
-    trace: Trace,
-    goroutine: NDArray[np.integer],
-    start_ns: Column,
-    end_ns: Column,
+    trace: Trace, goroutine: Integers, start_ns: Column, end_ns: Column
 ) -> tuple[Column, Column, Column, Column]:
     """Return what goroutines do during periods, such as their mark assists.
 
@@ -134,7 +131,7 @@ def rows_within(
     return period[some], row[some], start[some], finish[some]
 
 
-def row_ends(trace: Trace, row: Column, owner: NDArray[np.integer]) -> Column:
+def row_ends(trace: Trace, row: Column, owner: Integers) -> Column:
     """Return the ends of rows of `owner` (int64 ns): the trace's for its last row."""
     rows = trace.intervals
     after = row + 1
@@ -162,7 +159,7 @@ class GoroutineRanges:
 
     trace: Trace
     names: tuple[str, ...]
-    goroutine: NDArray[np.int32]
+    goroutine: Index
     column: Column
     start_ns: Column
     end_ns: Column
@@ -204,7 +201,7 @@ class GoroutineRanges:
         return times
 
 
-def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _is_last_sweep(ranges: Ranges, sweeps: Mask) -> Mask:
     """Mark the last sweep that each goroutine began."""
     rows = np.flatnonzero(sweeps)
     rows = rows[np.lexsort((ranges.start_ns[rows], ranges.goroutine[rows]))]

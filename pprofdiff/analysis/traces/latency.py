@@ -21,14 +21,13 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.analysis.traces.quantiles import quantiles as quantiles_of
 from pprofdiff.analysis.traces.time_sets import TimeSet, union
+from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import grouped, slices
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 # Followed by "unblocked: " plus each reason of `Trace.reasons`.
 FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
@@ -61,8 +60,8 @@ class Waits:
 
     start_ns: Column
     duration_ns: Column
-    goroutine: NDArray[np.int32]
-    cut: NDArray[np.bool_]
+    goroutine: Index
+    cut: Mask
     traces: tuple[Trace, ...]
     parts: tuple[Waits, ...] = ()
 
@@ -130,7 +129,7 @@ class Waits:
         busy = self.busy_totals.busy_ns
         return {"gc_mark_ns": marking, "stw_ns": stopped, "busy_ns": busy}
 
-    def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
+    def while_marking_ns(self, goroutines: Mask) -> int:
         """Return how long the marked goroutines waited during GC marking."""
         return sum(
             int(lasts[goroutines[self.goroutine[here]]].sum())
@@ -160,7 +159,7 @@ class Waits:
         return len(self.duration_ns)
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Mask:
         """Which waits latency is of (bool): complete ones, and the longest at the end.
 
         One that the end of its trace cuts off, and that is longer than all complete
@@ -175,10 +174,10 @@ class Waits:
         whole = ~self.cut
         np.maximum.at(longest, root[whole], self.duration_ns[whole])
         at_end = self.start_ns + self.duration_ns == trace.end_ns
-        known: NDArray[np.bool_] = whole | (at_end & (self.duration_ns > longest[root]))
+        known: Mask = whole | (at_end & (self.duration_ns > longest[root]))
         return known
 
-    def quantiles(self, goroutines: NDArray[np.bool_]) -> Quantiles:
+    def quantiles(self, goroutines: Mask) -> Quantiles:
         """Return the latency quantiles of the marked goroutines."""
         return quantiles_of(self.duration_ns[goroutines[self.goroutine] & self.known])
 

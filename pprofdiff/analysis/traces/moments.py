@@ -12,7 +12,6 @@ from enum import IntEnum
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
@@ -21,13 +20,11 @@ from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_with
 from pprofdiff.analysis.traces.mutators import worst_window
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.time_sets import clipped, union, value_at
+from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
-
-Column = NDArray[np.int64]
-Codes = NDArray[np.uint8]
 
 MomentId = Literal["wait", "stop", "mutator"]
 
@@ -82,7 +79,7 @@ class Slices(Table):
     start_ns: Column
     end_ns: Column
     look: Codes
-    several: NDArray[np.bool_]
+    several: Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,8 +249,8 @@ def _root(trace: Trace, goroutine: int) -> str:
 class _Shown(Table):
     """What lanes show in a window, unsorted; times are the trace's."""
 
-    goroutine: NDArray[np.int64]
-    processor: NDArray[np.int64]
+    goroutine: Column
+    processor: Column
     start_ns: Column
     end_ns: Column
     look: Codes

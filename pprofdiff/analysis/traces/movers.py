@@ -9,7 +9,6 @@ from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.ledger.codes import owned
@@ -20,11 +19,9 @@ from pprofdiff.analysis.traces.states import StateName, state_profile
 from pprofdiff.analysis.traces.tables import changes_of, times_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # Packages whose functions are system calls, in any module.
 _SYSTEM_CALLS = re.compile(

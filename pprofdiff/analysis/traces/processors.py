@@ -8,7 +8,6 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import DISPERSION, LIMIT
 from pprofdiff.analysis.traces.groups import both_groups
@@ -26,14 +25,13 @@ from pprofdiff.analysis.traces.time_sets import (
     value_at,
     without_repeats,
 )
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import count_in_row, distinct, row_of_item, slices, sums
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

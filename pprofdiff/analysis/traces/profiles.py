@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutines import GoroutineChunk, goroutine_chunks
 from pprofdiff.errors import UsageError
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import (
     Offsets,
     count_in_row,
@@ -32,8 +32,6 @@ from pprofdiff.model.profiles.profile import (
     ValueType,
 )
 from pprofdiff.model.traces.trace import State, Trace
-
-Column = NDArray[np.int64]
 
 DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 
@@ -74,7 +72,7 @@ class SampleLabel:
 
 def profile_of(
     trace: Trace,
-    stacks: tuple[Offsets, NDArray[np.int32]],
+    stacks: tuple[Offsets, Index],
     values: Column,
     sample_types: tuple[ValueType, ...] = DELAYS,
     labels: Sequence[SampleLabel] = (),
@@ -131,7 +129,7 @@ def _tables(
     return strings, Functions(name, name, file, lines), locations
 
 
-def _used(frames: NDArray[np.int32], size: int) -> tuple[Column, NDArray[np.int32]]:
+def _used(frames: Index, size: int) -> tuple[Column, Index]:
     """Return the frames that occur, by first use, and each frame's index there."""
     first = first_places(frames, size)
     occurring = np.flatnonzero(first >= 0)
@@ -141,10 +139,7 @@ def _used(frames: NDArray[np.int32], size: int) -> tuple[Column, NDArray[np.int3
     return used, place[frames]
 
 
-def _labels(
-    labels: Sequence[SampleLabel],
-    place: dict[str, int],
-) -> Labels:
+def _labels(labels: Sequence[SampleLabel], place: dict[str, int]) -> Labels:
     if not labels:
         return Labels.none()
     texts = np.stack(
@@ -163,9 +158,7 @@ def _labels(
     )
 
 
-def frames_of(
-    trace: Trace, stack: NDArray[np.integer]
-) -> tuple[Offsets, NDArray[np.int32]]:
+def frames_of(trace: Trace, stack: Integers) -> tuple[Offsets, Index]:
     """Return (offsets, frames) of some stacks, as `profile_of` takes them."""
     return take_rows(trace.stacks.offsets, trace.stacks.frame, stack)
 
@@ -183,7 +176,6 @@ def informative_stacks(trace: Trace) -> Column:
 
 
 _Export = Literal["net", "sync", "syscall", "sched"]
-Mask = NDArray[np.bool_]
 
 EXPORTS: tuple[_Export, ...] = ("net", "sync", "syscall", "sched")
 _SYNC = ("chan", "sync", "select")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.durations import RANKS, nearest
+from pprofdiff.model.arrays import Column, Integers
 from pprofdiff.model.csr import sums
 
-Column = NDArray[np.int64]
 QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
 """The fields of `Quantiles`, by their names in reports."""
 
@@ -57,7 +56,7 @@ def quantiles(durations_ns: Column) -> Quantiles:
 
 
 def grouped_quantiles(
-    group: NDArray[np.integer], durations_ns: Column, names: tuple[str, ...]
+    group: Integers, durations_ns: Column, names: tuple[str, ...]
 ) -> GroupQuantiles:
     """Return quantiles by name: `group` indexes `names`, equal names are one group."""
     place: dict[str, int] = {}
@@ -77,7 +76,7 @@ def grouped_quantiles(
     return GroupQuantiles(zip([labels[i] for i in chosen.tolist()], rows, strict=True))
 
 
-def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:
+def _ranked(group: Integers, durations_ns: Column) -> Column:
     span = int(durations_ns.max(initial=0)) + 1
     if span * (int(group.max(initial=0)) + 1) >= 1 << 62:
         return durations_ns[np.lexsort((durations_ns, group))]

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate
@@ -27,9 +26,8 @@ from pprofdiff.analysis.traces.processors import PER_PROCESSOR, Processors
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import changes_of
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.traces.timeline import Series
-
-Column = NDArray[np.int64]
 
 TraceRuns = tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]]
 
@@ -181,7 +179,7 @@ def _groups(parts: Sequence[Groups]) -> Groups:
             np.add.at(total, row, getattr(part, field))
         return total
 
-    def everywhere(field: str) -> NDArray[np.bool_]:
+    def everywhere(field: str) -> Mask:
         marked = np.ones(len(names), np.bool_)
         for row, part in zip(rows, parts, strict=True):
             marked[row] &= getattr(part, field)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import Offsets, take_rows
 from pprofdiff.model.traces.trace import Trace
 
-Column = NDArray[np.int64]
 
-
-def shared_frames(
-    trace: Trace, start: Column, stop: Column
-) -> tuple[Offsets, NDArray[np.int32]]:
+def shared_frames(trace: Trace, start: Column, stop: Column) -> tuple[Offsets, Index]:
     """Return the frames, from the root, of each stack in `stop` that `start` shares.
 
     The result is (offsets, frames) as `profile_of` takes them, with the lines of

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections, triggers
 from pprofdiff.analysis.traces.groups import Groups, both_groups
@@ -30,6 +27,7 @@ from pprofdiff.analysis.traces.processors import (
 )
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles, quantiles
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.units import scaled
 
@@ -85,14 +83,14 @@ class TraceSide:
         return self.trace.once("waits", runnable)
 
     @cached_property
-    def measured(self) -> NDArray[np.bool_]:
+    def measured(self) -> Mask:
         """Which of `waits` are known, and of the program's goroutines (bool)."""
         groups, waits = self.groups, self.waits
         own = ~(groups.system | groups.tracing)[groups.group_of]
         return own[waits.goroutine] & waits.known
 
     @property
-    def latencies_ns(self) -> NDArray[np.int64]:
+    def latencies_ns(self) -> Column:
         """The durations of the waits that are `measured`."""
         return self.waits.duration_ns[self.measured]
 

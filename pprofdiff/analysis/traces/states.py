@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutines import (
     GoroutineChunk,
@@ -25,12 +24,12 @@ from pprofdiff.analysis.traces.profiles import (
     sum_by_key,
 )
 from pprofdiff.errors import UsageError
+from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import Offsets, grouped, offsets_of, slices, take_rows
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.model.traces.trace import State, Trace
 
 StateName = Literal["running", "runnable", "blocked", "syscall"]
-Column = NDArray[np.int64]
 S = State
 
 STATES: tuple[StateName, ...] = ("running", "runnable", "blocked", "syscall")
@@ -43,7 +42,7 @@ def state_profile(
     trace: Trace,
     state: StateName,
     *,
-    goroutines: NDArray[np.bool_] | None = None,
+    goroutines: Mask | None = None,
     alone: bool = False,
 ) -> Profile:
     """Return the time that goroutines are in a state, by stack.
@@ -110,7 +109,7 @@ class _Request:
     state: StateName
     stacks: Column
     roots: Column
-    goroutines: NDArray[np.bool_] | None
+    goroutines: Mask | None
     alone: bool
 
 
@@ -119,11 +118,11 @@ class _StacksWithRoots:
     """The trace's stacks, then stacks of root functions; and each root's stack."""
 
     offsets: Offsets
-    frame: NDArray[np.int32]
+    frame: Index
     roots: Column
 
 
-def _with_roots(trace: Trace, names: NDArray[np.int32]) -> _StacksWithRoots:
+def _with_roots(trace: Trace, names: Index) -> _StacksWithRoots:
     """Add a stack with just the root function, where there is none."""
     stacks = trace.stacks
     filled = np.flatnonzero(np.diff(stacks.offsets))
@@ -174,8 +173,8 @@ def _of_chunk(
         yield sum_by_key([KeyedSums(keys, values)], 3, values.shape[1])
 
 
-def _calls(chunk: GoroutineChunk) -> NDArray[np.bool_]:
-    calls: NDArray[np.bool_] = chunk.state == S.SYSCALL
+def _calls(chunk: GoroutineChunk) -> Mask:
+    calls: Mask = chunk.state == S.SYSCALL
     calls |= chunk.state == S.SYSCALL_BLOCKED
     return calls
 
@@ -206,16 +205,13 @@ def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column
     return np.stack(lengths)
 
 
-def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:
+def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, Mask]:
     follows = rows < chunk.last[chunk.owner_of(rows)]
     return np.where(follows, rows + 1, rows), follows
 
 
 def _stacks(
-    chunk: GoroutineChunk,
-    rows: Column,
-    request: _Request,
-    place: NDArray[np.int32] | None,
+    chunk: GoroutineChunk, rows: Column, request: _Request, place: Index | None
 ) -> Column:
     if place is None:
         return request.stacks[chunk.stack[rows]]
@@ -226,11 +222,11 @@ def _stacks(
     return np.where(ends & follows, 0, _at(chunk, place[after], request))
 
 
-def _at(chunk: GoroutineChunk, place: NDArray[np.int32], request: _Request) -> Column:
+def _at(chunk: GoroutineChunk, place: Index, request: _Request) -> Column:
     return np.where(place < 0, 0, request.stacks[chunk.stack[place]])
 
 
-def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
+def _last_own_row(chunk: GoroutineChunk) -> Index:
     """Return each row's last row whose stack is the goroutine's own (int32).
 
     It is -1 for a goroutine that has only been created: its first row has the creator's
@@ -244,14 +240,14 @@ def _last_own_row(chunk: GoroutineChunk) -> NDArray[np.int32]:
     return place
 
 
-def _own(chunk: GoroutineChunk) -> NDArray[np.bool_]:
+def _own(chunk: GoroutineChunk) -> Mask:
     """Mark rows whose stack is the goroutine's own, from an event or a status."""
     state = chunk.state
     stops = (state == S.RUNNABLE) & previous(
         state == S.RUNNING, chunk.offsets, none=False
     )
     calls = (state == S.SYSCALL) & ~previous(_calls(chunk), chunk.offsets, none=False)
-    own: NDArray[np.bool_] = stops | calls | (state == S.WAITING)
+    own: Mask = stops | calls | (state == S.WAITING)
     own[chunk.first] = ~chunk.trace.goroutines.born[chunk.goroutines]
     return own
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.profiles import (
@@ -30,8 +29,6 @@ from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 PERIOD_NS = 10_000_000
 """CPU time per sample: ``pprof.StartCPUProfile`` always samples at 100 Hz."""

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.side import TraceSide
-
-Column = NDArray[np.int64]
+from pprofdiff.model.arrays import Column
 
 BLOCKED = "blocked."
 """The prefix of a blocked state; the rest is Go's reason, "" for none."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import Series
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

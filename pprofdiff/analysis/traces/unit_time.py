@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
@@ -17,13 +16,12 @@ from pprofdiff.analysis.traces.movers import StackFrames
 from pprofdiff.analysis.traces.profiles import frames_of, profile_of
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import distinct, offsets_of, slices, sums
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import State, Trace
 
 UnitKind = Literal["task", "region"]
-Column = NDArray[np.int64]
-Index = NDArray[np.integer]
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[object, ...])
 S = State
@@ -60,11 +58,11 @@ class Spans(Table):
     spans of one name do not.
     """
 
-    goroutine: NDArray[np.int32]
-    name: NDArray[np.int32]
+    goroutine: Index
+    name: Index
     start_ns: Column
     end_ns: Column
-    whole: NDArray[np.bool_]
+    whole: Mask
 
 
 def spans(trace: Trace, kind: UnitKind) -> Spans:
@@ -251,7 +249,9 @@ def _sampled(trace: Trace, rows: Spans) -> Counter[tuple[str, str]]:
     )
 
 
-def _name_at(trace: Trace, rows: Spans, goroutine: Index, time_ns: Column) -> Index:
+def _name_at(
+    trace: Trace, rows: Spans, goroutine: Integers, time_ns: Column
+) -> Integers:
     """Return the name of the span that goroutines are in at some times, 0 for none.
 
     A span that began later and has ended hides one that goes on: rather no name.

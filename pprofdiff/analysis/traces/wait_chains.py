@@ -16,15 +16,12 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.groups import of_tracing
 from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
+from pprofdiff.model.arrays import Column, Integers
 from pprofdiff.model.csr import distinct, expand, offsets_of, order_of, slices
 from pprofdiff.model.traces.trace import State, Trace
-
-Column = NDArray[np.int64]
-Index = NDArray[np.integer]
 
 EndKind = Literal[
     "running", "processor", "syscall", "network", "timer", "gc", "blocked", "created"
@@ -103,16 +100,16 @@ class WaitChains:
     """
 
     trace: Trace
-    wait_of: Index
-    row: Index
-    waker: Index
-    last: Index
+    wait_of: Integers
+    row: Integers
+    waker: Integers
+    last: Integers
     offsets: Column
-    ends: Index
-    at: Index
+    ends: Integers
+    at: Integers
 
     def paths(
-        self, root_of: Index, places: Sequence[int], row: Rows, deepest: int
+        self, root_of: Integers, places: Sequence[int], row: Rows, deepest: int
     ) -> WaitPaths:
         """Return what waits waited for, by the places of the waits on the way.
 
@@ -152,9 +149,9 @@ class Rows:
     `ended` is, by wait of `WaitChains`, the end of the waker's row up to the wake-up.
     """
 
-    place: Index
-    end: Index
-    ended: Index
+    place: Integers
+    end: Integers
+    ended: Integers
     ends: int
 
 
@@ -168,11 +165,11 @@ class _Following:
         self._intervals = chains.trace.intervals
         self._bits = len(self._intervals).bit_length()
 
-    def charge(self, node: Column, rows: Index, ns: Column) -> None:
+    def charge(self, node: Column, rows: Integers, ns: Column) -> None:
         """Add ns of nodes at the ends that rows are."""
         self.nodes.charge(node, self._row.end[rows], ns)
 
-    def charge_ended(self, node: Column, wait: Index, ns: Column) -> None:
+    def charge_ended(self, node: Column, wait: Integers, ns: Column) -> None:
         """Add ns of nodes at what goroutines did when they ended waits."""
         self.nodes.charge(node, self._row.ended[wait], ns)
 
@@ -231,7 +228,7 @@ class _Following:
         return found
 
     def _rows(
-        self, node: Column, first: Index, last: Index, many: Column
+        self, node: Column, first: Integers, last: Integers, many: Column
     ) -> tuple[Column, Column, Column]:
         """Count rows ``first[i]:last[i]`` at their ends; return the waits."""
         key = node << self._bits
@@ -276,7 +273,7 @@ class _Nodes:
                 grown[: len(old)] = old
                 setattr(self, name, grown)
 
-    def charge(self, node: Column, end: Index, ns: Column) -> None:
+    def charge(self, node: Column, end: Integers, ns: Column) -> None:
         """Add ns of nodes at ends."""
         np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
 
@@ -284,7 +281,7 @@ class _Nodes:
         """Count ns of nodes in which a goroutine had not been created."""
         np.add.at(self._ns[:, -1], node, ns)
 
-    def below(self, node: Column, place: Index) -> Column:
+    def below(self, node: Column, place: Integers) -> Column:
         """Return the nodes of places below others; missing ones are made."""
         size = self._below.shape[1]
         key = node * size + place
@@ -351,12 +348,12 @@ def wait_chains(trace: Trace) -> WaitChains:
     """Return the waits of a trace that a goroutine ended, with their chains."""
     rows, kind = trace.intervals, _kind(trace)
     row, waker = _in_time(trace, *wakers(trace))
-    wait_of: Index = np.full(len(rows), -1, kind)
+    wait_of: Integers = np.full(len(rows), -1, kind)
     wait_of[row] = np.arange(len(row), dtype=kind)
     find = RowFinder(trace)
-    last: Index = np.empty(len(row), kind)
+    last: Integers = np.empty(len(row), kind)
     counts: list[Column] = [np.zeros(0, np.int64)]
-    pieces: list[tuple[Index, Index]] = []
+    pieces: list[tuple[Integers, Integers]] = []
     for begin in range(0, len(row), _WAITS):
         here = slice(begin, min(begin + _WAITS, len(row)))
         until = rows.start_ns[row[here] + 1]
@@ -369,8 +366,8 @@ def wait_chains(trace: Trace) -> WaitChains:
             count[some] += 1
         counts.append(count)
         starts = np.cumsum(count) - count
-        ends: Index = np.empty(int(count.sum()), kind)
-        at: Index = np.empty(len(ends), kind)
+        ends: Integers = np.empty(int(count.sum()), kind)
+        at: Integers = np.empty(len(ends), kind)
         for behind, (some, ended, found) in enumerate(steps):
             place = starts[some] + behind
             ends[place], at[place] = ended, found
@@ -392,11 +389,11 @@ def _kind(trace: Trace) -> type[np.int32 | np.int64]:
 def _steps(
     trace: Trace,
     find: RowFinder,
-    waits: tuple[Index, Index],
+    waits: tuple[Integers, Integers],
     here: slice,
     since: Column,
     until: Column,
-) -> Iterator[tuple[Column, Index, Column]]:
+) -> Iterator[tuple[Column, Integers, Column]]:
     """Yield the pieces of waits `here`: the first of each, then those behind them.
 
     A piece is an index of waits `here`, the wait it ends, and the row it begins at.
@@ -406,7 +403,7 @@ def _steps(
     wait_of, waker = waits
     start_ns = trace.intervals.start_ns
     some = np.arange(here.stop - here.start)
-    ended: Index = here.start + some
+    ended: Integers = here.start + some
     while len(some):
         at = find.at(waker[ended], since)
         yield some, ended, at
@@ -419,7 +416,7 @@ def _steps(
 
 
 def _last(
-    trace: Trace, find: RowFinder, waker: Index, at: Column, time_ns: Column
+    trace: Trace, find: RowFinder, waker: Integers, at: Column, time_ns: Column
 ) -> Column:
     """Return goroutines' rows at some times, given their rows `at` earlier ones.
 
@@ -437,7 +434,7 @@ def _last(
     return last
 
 
-def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
+def _in_time(trace: Trace, row: Integers, waker: Integers) -> tuple[Integers, Integers]:
     lasts = trace.end_ns - trace.start_ns + 1
     since = trace.intervals.start_ns[row] - trace.start_ns
     since //= lasts // _STRETCHES + 1
@@ -445,7 +442,7 @@ def _in_time(trace: Trace, row: Index, waker: Index) -> tuple[Index, Index]:
     return row[order], waker[order]
 
 
-def wakers(trace: Trace) -> tuple[Index, Index]:
+def wakers(trace: Trace) -> tuple[Integers, Integers]:
     """Return the rows with a wait that a goroutine ended, in order, and the wakers.
 
     Not those that write and send profiles: where one starts a GC cycle, it wakes what
@@ -453,7 +450,7 @@ def wakers(trace: Trace) -> tuple[Index, Index]:
     """
     rows, kind, tracing = trace.intervals, _kind(trace), of_tracing(trace)
     ends = np.array([reason in ENDS for reason in trace.reasons], np.bool_)
-    found: list[tuple[Index, Index]] = [(np.zeros(0, kind), rows.by[:0])]
+    found: list[tuple[Integers, Integers]] = [(np.zeros(0, kind), rows.by[:0])]
     for here in slices(len(rows) - 1):
         after = slice(here.start + 1, here.stop + 1)
         waits = (rows.state[here] == State.WAITING) & (rows.by[after] >= 0)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
@@ -39,13 +38,12 @@ from pprofdiff.analysis.traces.workers import worker_names
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SideKeys
+from pprofdiff.model.arrays import Column, Integers, Mask
 from pprofdiff.model.csr import few_tuples, slices, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 T = TypeVar("T")
 Spelling = Callable[[str], str]
-Column = NDArray[np.int64]
-Index = NDArray[np.integer]
 S = State
 
 # Places of waiting shown by themselves: those with the most time.
@@ -328,7 +326,7 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
     return _named(paths, roots, [*places.things], end_of), calling
 
 
-def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Index:
+def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Integers:
     """Return the end of each wait of chains: what its waker did up to the wake-up.
 
     Unless the waker runs, that is the end of its row, one of `ends`.
@@ -347,8 +345,8 @@ def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Index:
 
 
 def _begins(
-    waited: Mapping[tuple[int, int], int], pair: Index
-) -> tuple[list[tuple[int, int | None]], Index]:
+    waited: Mapping[tuple[int, int], int], pair: Integers
+) -> tuple[list[tuple[int, int | None]], Integers]:
     """Return where chains begin: root functions with a place, or with many.
 
     `waited` is the time by (root function, place), `pair` each row's, -1 for none. Also
@@ -500,7 +498,7 @@ class Naming:
         return self._ends(owner, state, stack, start)
 
     def wakers(
-        self, rows: Column, owner: Index, woken: Index
+        self, rows: Column, owner: Integers, woken: Integers
     ) -> tuple[list[End], Column]:
         """Like `others`, for what goroutines run in rows up to a wake-up.
 
@@ -511,7 +509,7 @@ class Naming:
         return self._ends(owner, state, self._stacks[woken], start)
 
     def _ends(
-        self, owner: Index, state: Column, stack: Column, start: Column
+        self, owner: Integers, state: Column, stack: Column, start: Column
     ) -> tuple[list[End], Column]:
         first, code, names = self._distinct(owner, stack, state, start)
         ends = [
@@ -529,12 +527,12 @@ class Naming:
         gc = is_runtime_like(root) and root.startswith("runtime.")
         return _COLLECTOR if gc else End("running", function, "")
 
-    def _timed(self, rows: Column, owner: Column) -> NDArray[np.bool_]:
+    def _timed(self, rows: Column, owner: Column) -> Mask:
         """Return which waits are for what a timer sends."""
         held = self._trace.intervals
         reasons = np.array([one in TIMED for one in self._trace.reasons], np.bool_)
         after = np.minimum(rows + 1, held.offsets[owner + 1] - 1)
-        timed: NDArray[np.bool_] = reasons[held.reason[rows]]
+        timed: Mask = reasons[held.reason[rows]]
         # A goroutine's last row is followed by another goroutine's.
         timed &= (held.state[after] == S.RUNNABLE) & (held.by[after] < 0)
         return timed
@@ -556,7 +554,7 @@ class Naming:
         stack = self._stacks[held.stack[place]]
         return np.where((state == S.RUNNING) & ~stops, 0, stack)
 
-    def _stacks_before(self, rows: Column, owner: Index) -> Column:
+    def _stacks_before(self, rows: Column, owner: Integers) -> Column:
         """Return the stacks at which goroutines resume in rows, 0 if unknown.
 
         They are where the goroutines waited, made a call or were stopped before.
@@ -575,7 +573,7 @@ class Naming:
         return found
 
     def _distinct(
-        self, owner: Index, stack: Column, kind: Column, start: Column | None = None
+        self, owner: Integers, stack: Column, kind: Column, start: Column | None = None
     ) -> tuple[Column, Column, list[tuple[str, str, str]]]:
         """Return the first row of each combination, each row's, and their names.
 
@@ -627,7 +625,7 @@ class _Coded(Generic[T]):
 
     def __init__(self, size: int, things: dict[T, int] | None = None) -> None:
         self.things = {} if things is None else things
-        self.column: Index = np.full(size, -1, np.int16)
+        self.column: Integers = np.full(size, -1, np.int16)
         self._widen()
 
     def _widen(self) -> None:
@@ -648,7 +646,7 @@ class _Sums:
         self.ns: Counter[tuple[int, int]] = Counter()
 
     def add(
-        self, root: Index, other: Index, ns: Column
+        self, root: Integers, other: Integers, ns: Column
     ) -> tuple[list[tuple[int, int]], Column]:
         """Add to the sums; return the distinct pairs of codes, and each row's."""
         first, code = few_tuples([root, other])

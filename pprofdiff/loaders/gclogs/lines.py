@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.gclogs import Cycles
 
 COLUMNS = tuple(
@@ -93,7 +93,7 @@ def numbers_of(text: bytes) -> bytes:
     return text.replace(b"\\u003", b"").translate(_BLANKS)
 
 
-def columns(numbers: list[bytes]) -> NDArray[np.int64]:
+def columns(numbers: list[bytes]) -> Column:
     """Return lines of one grammar as integers, shape (`COLUMNS`, lines).
 
     Times are in µs, the start in ms. For Go 1.5, the scan phase counts as marking, and

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.gclogs.lines import COLUMNS, MISSING
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.gclogs import Cycles, GCRun
 
 # A few lost lines are likelier than another process at the same number.
@@ -25,8 +26,8 @@ _FEW_LOST = 8
 _LATEST = 32
 
 _Rows = NDArray[np.intp]
-_Flags = NDArray[np.bool_]
-_Counts = NDArray[np.int64]
+_Flags = Mask
+_Counts = Column
 
 
 def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:

@@ -14,10 +14,10 @@ import re
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.profiles.mangled import readable
+from pprofdiff.model.arrays import Codes, Column, Index
 from pprofdiff.model.csr import Offsets, distinct, expand, first_in_row, offsets_of
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import (
@@ -114,15 +114,15 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     )
 
 
-def _counted(values: NDArray[np.int64]) -> str:
+def _counted(values: Column) -> str:
     """Return what counts are: ``samples``, or ``weight`` of an unknown unit."""
     many = float(values.sum(dtype=np.float64)) >= _NO_SAMPLES
     return "weight" if many and int(values[values > 0].min()) > 1 else "samples"
 
 
 def _from_functions(
-    names: list[bytes], rows: NDArray[np.int32], depths: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    names: list[bytes], rows: Index, depths: Column
+) -> tuple[Index, Column]:
     """Return the frames of all stacks (positions in `names`) and depths, less roots.
 
     These roots are no function: `_NO_ROOT`, and the name of the process.
@@ -139,9 +139,7 @@ def _from_functions(
     return rows[kept], depths - less
 
 
-def _begin_with_process(
-    names: list[bytes], rows: NDArray[np.int32], begins: NDArray[np.int64]
-) -> bool:
+def _begin_with_process(names: list[bytes], rows: Index, begins: Column) -> bool:
     """Return whether all stacks, which begin at `begins`, do so with its name."""
     if not len(begins):
         return False
@@ -156,9 +154,7 @@ def _begin_with_process(
     return kernel and _ENTRY.fullmatch(names[root]) is None
 
 
-def _marked(
-    names: list[bytes], rows: NDArray[np.int32], offsets: Offsets
-) -> list[bytes]:
+def _marked(names: list[bytes], rows: Index, offsets: Offsets) -> list[bytes]:
     """Return the names, the kernel's with ``_[k]``, as stackcollapse-perf.pl has them.
 
     The kernel's functions are on stacks only from where it was entered.
@@ -181,7 +177,7 @@ def _marked(
 class _Lines:
     """The lines that are not blank: where each stack and each count begins and ends."""
 
-    def __init__(self, text: NDArray[np.uint8], name: str) -> None:
+    def __init__(self, text: Codes, name: str) -> None:
         self.text = text
         self.name = name
         blank = (text == ord(" ")) | (text == ord("\t")) | (text == ord("\r"))
@@ -196,9 +192,7 @@ class _Lines:
         self.count = np.maximum(last_blank + 1, self.first)
         self.stack_end = self.trimmed(self.first, self.count)
 
-    def trimmed(
-        self, first: NDArray[np.int64], last: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def trimmed(self, first: Column, last: Column) -> Column:
         """Return the ends of the ranges less the blanks that they end in."""
         # Blanks in a row differ from their index by the same number.
         rank = np.searchsorted(self.blanks, last) - 1
@@ -208,7 +202,7 @@ class _Lines:
         trimmed = np.where(ending, np.append(self.blanks, -1)[began], last)
         return np.maximum(trimmed, first)
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Column:
         lengths = self.end - self.count
         digits = self.text[expand(self.count, lengths)] - np.uint8(ord("0"))
         offsets = offsets_of(lengths)
@@ -247,7 +241,7 @@ class _Lines:
             f"{what} ({shown}); write them again, or delete that line"
         )
 
-    def frames(self) -> tuple[list[bytes], NDArray[np.int64]]:
+    def frames(self) -> tuple[list[bytes], Column]:
         """Return the frames of all stacks, root first, and each stack's depth."""
         end = self.stack_end
         filled = end > self.first

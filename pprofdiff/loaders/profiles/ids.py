@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import distinct
 
 
@@ -33,7 +34,7 @@ class Ids:
         # Go numbers its tables 1, 2, 3: then an id is its position plus one.
         counted = np.arange(1, len(self.ids) + 1, dtype=np.uint64)
         self.in_order = bool((self.ids == counted).all())
-        self.order: NDArray[np.int64] | None = None
+        self.order: Column | None = None
         self.table = np.zeros(0, np.int32)
         if top <= 4 * len(self.ids) + 1024:
             self.table = np.full(top + 2, -1, np.int32)
@@ -50,7 +51,7 @@ class Ids:
                 "if two profiles were joined, pass them as two files"
             )
 
-    def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+    def lenient(self, wanted: NDArray[np.unsignedinteger]) -> Index:
         """Return positions (int32), -1 for ids that the table does not define."""
         if self.in_order:
             # Unsigned: 0 - 1 wraps to the largest number, which is not in the table.
@@ -61,18 +62,14 @@ class Ids:
             return known
         if self.order is None:
             last = len(self.table) - 1
-            positions: NDArray[np.int32] = self.table[
-                np.minimum(wanted, wanted.dtype.type(last))
-            ]
+            positions: Index = self.table[np.minimum(wanted, wanted.dtype.type(last))]
             return positions
         ranked = self.ids[self.order]
         at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
         defined = ranked[at] == wanted
         return np.where(defined, self.order[at], -1).astype(np.int32)
 
-    def strict(
-        self, wanted: NDArray[np.unsignedinteger], referrer: str
-    ) -> NDArray[np.int32]:
+    def strict(self, wanted: NDArray[np.unsignedinteger], referrer: str) -> Index:
         """Return positions (int32); raises DamagedError for an undefined id.
 
         `referrer` is the referring thing in the error, such as ``a sample``.

@@ -28,6 +28,7 @@ from pprofdiff.loaders.profiles.wire import (
     numbers,
     scan,
 )
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import (
     Functions,
@@ -111,7 +112,7 @@ class _Decoder:
             raise self.fault(f"it refers to string {index} of {self.strings}")
         return str(self.view.string_table[index], "utf-8", "replace") if index else ""
 
-    def texts(self, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+    def texts(self, numbers: NDArray[np.unsignedinteger]) -> Index:
         """Return string positions as int32, all within the table."""
         if len(numbers) and int(numbers.max()) >= self.strings:
             self.text(int(numbers.max()))
@@ -244,7 +245,7 @@ class _Decoder:
 
     def numbers(
         self, table: _Table, field: int
-    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.unsignedinteger], Column]:
         """Return a field's numbers in file order, and their count in each message."""
         places, size = table.places[field], len(table.messages.first)
         try:
@@ -291,9 +292,9 @@ def _positive(number: int) -> int | None:
 class _Samples(Struct, frozen=True, eq=False):
     """Decoded samples: stack depths, stack items, values and labels."""
 
-    depths: NDArray[np.int64]
-    locations: NDArray[np.int32]
-    values: NDArray[np.int64]
+    depths: Column
+    locations: Index
+    values: Column
     labels: Labels
 
 
@@ -325,7 +326,7 @@ class _Table(Struct, frozen=True, eq=False):
 
     messages: Messages
     places: dict[int, Occurrences]
-    owner: NDArray[np.int64]
+    owner: Column
     columns: list[NDArray[np.uint64]]
 
     def scalar(self, field: int) -> NDArray[np.uint64]:

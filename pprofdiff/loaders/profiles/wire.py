@@ -13,8 +13,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-Positions = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
+from pprofdiff.model.arrays import Codes, Column, Mask
+
+Positions = Column
+Bytes = Codes
 
 # Maximum steps of one scan, and so of fields in a message.
 MAX_FIELDS = 4096
@@ -187,7 +189,7 @@ def numbers(
     return values, np.diff(edges)
 
 
-def _inside(field: Occurrences, size: int) -> NDArray[np.bool_]:
+def _inside(field: Occurrences, size: int) -> Mask:
     """Return which of `size` bytes lie in a field's contents."""
     sizes = np.empty(2 * len(field.first) + 1, np.int64)
     sizes[1::2] = field.last - field.first
@@ -199,7 +201,7 @@ def _inside(field: Occurrences, size: int) -> NDArray[np.bool_]:
 
 def scan(
     messages: Messages, fields: dict[int, int]
-) -> tuple[dict[int, Occurrences], NDArray[np.bool_]]:
+) -> tuple[dict[int, Occurrences], Mask]:
     """Find the fields of all messages, and mark messages that need another decoder.
 
     Parameters
@@ -237,7 +239,7 @@ def _step(
     messages: Messages,
     fields: dict[int, int],
     parts: dict[int, list[_Part]],
-    odd: NDArray[np.bool_],
+    odd: Mask,
     rows: Positions,
     at: Positions,
 ) -> tuple[Positions, Positions]:
@@ -284,7 +286,7 @@ def _content(
     return np.where(whole, last, -1)
 
 
-def _gathered(steps: list[_Part], odd: NDArray[np.bool_]) -> Occurrences:
+def _gathered(steps: list[_Part], odd: Mask) -> Occurrences:
     """Join one field's steps in file order, without the messages marked odd."""
     if not steps:
         none = np.zeros(0, np.int64)

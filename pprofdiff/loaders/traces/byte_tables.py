@@ -8,6 +8,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Codes, Column
+
 Byte = TypeVar("Byte", bound=int)
 # The state of a goroutine or P that was never mentioned.
 UNKNOWN = 7
@@ -28,13 +30,13 @@ def membership(members: Iterable[int]) -> NDArray[np.int8]:
     return table
 
 
-def lookup(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int8]:
+def lookup(table: NDArray[np.int8], values: Codes) -> NDArray[np.int8]:
     """Return ``table[values]`` without first making 8-byte indices of the values."""
     entries = values.tobytes().translate(table.tobytes())
     return np.frombuffer(bytearray(entries), np.int8)
 
 
-def rows_in(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int64]:
+def rows_in(table: NDArray[np.int8], values: Codes) -> Column:
     """Return the rows whose value has a nonzero table entry (int64, increasing)."""
     entries = values.tobytes().translate(table.tobytes())
     # numpy finds true values much faster than nonzero ones.
@@ -43,7 +45,7 @@ def rows_in(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.in
 
 def transition_tables(
     transitions: Mapping[Byte, tuple[tuple[int, ...], int]],
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+) -> tuple[Codes, Codes]:
     """Return the tables of a state machine, both uint8 of shape (256,).
 
     `transitions` has, for each effect (a byte), the states that it may follow, each 0
@@ -57,9 +59,7 @@ def transition_tables(
     return allowed, after
 
 
-def all_allowed(
-    allowed: NDArray[np.uint8], effect: NDArray[np.uint8], before: NDArray[np.uint8]
-) -> bool:
+def all_allowed(allowed: Codes, effect: Codes, before: Codes) -> bool:
     """Return whether each effect may follow the state before it."""
     bits = np.take(allowed, effect)
     bits >>= before

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.model.arrays import Column, Mask
 
 # After this many rounds (adversarial files only), events are visited one by one.
 _ROUNDS = 64
@@ -26,13 +26,11 @@ class HappensBefore:
     `begins` (bool, same length) marks the first event of each chain.
     """
 
-    event: NDArray[np.int64] | None
-    begins: NDArray[np.bool_]
+    event: Column | None
+    begins: Mask
 
 
-def enforce_happens_before(
-    time: NDArray[np.int64], constraints: list[HappensBefore]
-) -> None:
+def enforce_happens_before(time: Column, constraints: list[HappensBefore]) -> None:
     """Raise times (int64 ns), in place, until none decreases along any chain.
 
     Raises Damage if the constraints contradict each other.
@@ -43,14 +41,14 @@ def enforce_happens_before(
     _enforce_one_by_one(time, constraints)
 
 
-def _fits(time: NDArray[np.int64], constraints: list[HappensBefore]) -> bool:
+def _fits(time: Column, constraints: list[HappensBefore]) -> bool:
     """Return whether all chains of each constraint, end to end, fit in 62 bits."""
     chains = max((np.count_nonzero(c.begins) for c in constraints), default=0)
     length = int(time.max()) - int(time.min()) + 1 if len(time) else 0
     return length * (int(chains) + 1) < 1 << 62
 
 
-def _raise_along(time: NDArray[np.int64], constraint: HappensBefore) -> bool:
+def _raise_along(time: Column, constraint: HappensBefore) -> bool:
     """Make times non-decreasing along one constraint; return whether any changed."""
     event = constraint.event
     raised = time.copy() if event is None else time[event]
@@ -74,9 +72,7 @@ def _raise_along(time: NDArray[np.int64], constraint: HappensBefore) -> bool:
     return True
 
 
-def _enforce_one_by_one(
-    time: NDArray[np.int64], constraints: list[HappensBefore]
-) -> None:
+def _enforce_one_by_one(time: Column, constraints: list[HappensBefore]) -> None:
     """Like `enforce_happens_before`, visiting each event after its predecessors."""
     after: list[list[int]] = [[] for _ in range(len(time))]
     waits = [0] * len(time)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import slices
 
 
@@ -21,16 +22,14 @@ class ForwardFill:
     and `last` has one value per thread, after its last event.
     """
 
-    def __init__(
-        self, offsets: NDArray[np.int64], start: list[int], dtype: type
-    ) -> None:
+    def __init__(self, offsets: Column, start: list[int], dtype: type) -> None:
         self.column: NDArray[Any] = np.empty(int(offsets[-1]), dtype)
         self.last: list[int] = []
         self._begins = offsets[:-1]
         self._start: NDArray[Any] = np.array(start, dtype)
         self._carried: NDArray[Any] = np.zeros(1, dtype)
 
-    def add(self, rows: NDArray[np.int64], values: NDArray[Any], here: slice) -> None:
+    def add(self, rows: Column, values: NDArray[Any], here: slice) -> None:
         """Fill in the events `here`, the next ones in order.
 
         `rows` (increasing) are all events among them that change the value.
@@ -52,11 +51,7 @@ class ForwardFill:
 
 
 def forward_fill(
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    values: NDArray[Any],
-    start: list[int],
-    dtype: type,
+    offsets: Column, rows: Column, values: NDArray[Any], start: list[int], dtype: type
 ) -> ForwardFill:
     """Return the complete fill; see `ForwardFill` and its `add` for parameters."""
     fill = ForwardFill(offsets, start, dtype)

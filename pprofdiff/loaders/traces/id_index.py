@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.model.arrays import Column, Index
 
 T = TypeVar("T", bound=np.generic)
 
@@ -24,19 +25,19 @@ class IdIndex:
         self._size = 0
         self._ids = np.zeros(0, np.int64)
         # Either indices by id, -1 for none, or sorted ids and their indices.
-        self._table: NDArray[np.int32] | None = np.zeros(0, np.int32)
+        self._table: Index | None = np.zeros(0, np.int32)
         self._ranked = self._ids
         self._order = np.zeros(0, np.int32)
 
     @property
-    def ids(self) -> NDArray[np.int64]:
+    def ids(self) -> Column:
         """The id of each index (int64)."""
         return self._ids[: self._size]
 
     def __len__(self) -> int:
         return self._size
 
-    def add(self, ids: NDArray[np.int64]) -> None:
+    def add(self, ids: Column) -> None:
         """Index the `ids` that have no index yet, in order."""
         added = ids[self.find(ids) < 0]
         if not len(added):
@@ -63,12 +64,12 @@ class IdIndex:
             ordered = indices[np.argsort(added, kind="stable")]
             self._order = np.insert(self._order, at, ordered)
 
-    def find(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+    def find(self, ids: Column) -> Index:
         """Return the index of each id (int32), -1 if it has none."""
         if not self._size:
             return np.full(len(ids), -1, np.int32)
         if self._table is not None:
-            indices: NDArray[np.int32] = np.take(self._table, ids, mode="clip")
+            indices: Index = np.take(self._table, ids, mode="clip")
             outside = (ids < 0) | (ids >= len(self._table))
             if outside.any():
                 indices[outside] = -1
@@ -77,7 +78,7 @@ class IdIndex:
         at = np.minimum(np.searchsorted(ranked, ids), len(ranked) - 1)
         return np.where(ranked[at] == ids, self._order[at], np.int32(-1))
 
-    def require(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+    def require(self, ids: Column) -> Index:
         """Return the index of each id (int32); raise Damage if one has none."""
         indices = self.find(ids)
         if len(indices) and int(indices.min()) < 0:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.model.arrays import Column, Index, Integers
 from pprofdiff.model.csr import count_in_row, offsets_of
 from pprofdiff.model.traces.trace import Stacks
 
@@ -42,10 +42,7 @@ class Interner:
         return self._stacks.setdefault(frames, len(self._stacks))
 
     def add_stacks(
-        self,
-        counts: NDArray[np.int64],
-        frames: Sequence[tuple[int, int, int]],
-        which: NDArray[np.int64],
+        self, counts: Column, frames: Sequence[tuple[int, int, int]], which: Column
     ) -> list[int]:
         """Return the indices of stacks; `counts` has how many frames each one has.
 
@@ -92,7 +89,7 @@ class IdMap:
         # The last one is for ids that are not found.
         self._indices = np.array([*indices.values(), -1], np.int32)
 
-    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.int32]:
+    def __call__(self, ids: Integers) -> Index:
         """Return the index of each id; raises Damage for an unknown one, or 0."""
         indices = self._indices[self._ids.find(ids.astype(np.int64, copy=False))]
         if len(indices) and int(indices.min()) < 0:

@@ -7,19 +7,19 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
+
 T = TypeVar("T", bound=np.generic)
 
 
-def first_of_each(owner: NDArray[np.integer]) -> NDArray[np.bool_]:
+def first_of_each(owner: Integers) -> Mask:
     """Mark each row (bool) whose owner differs from the row before."""
     first = np.ones(len(owner), np.bool_)
     np.not_equal(owner[1:], owner[:-1], out=first[1:])
     return first
 
 
-def counts_of_each(
-    owner: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def counts_of_each(owner: Index) -> tuple[Index, Column]:
     """Return the owners in order, and the number of consecutive rows of each."""
     first = np.flatnonzero(first_of_each(owner))
     return owner[first], np.diff(first, append=len(owner))
@@ -32,9 +32,7 @@ def shifted(column: NDArray[T]) -> NDArray[T]:
     return before
 
 
-def values_before(
-    after: NDArray[T], first: NDArray[np.int64], start: NDArray[T]
-) -> NDArray[T]:
+def values_before(after: NDArray[T], first: Column, start: NDArray[T]) -> NDArray[T]:
     """Return the value before each row; `start` has those before rows `first`."""
     before = shifted(after)
     before[first] = start

@@ -9,7 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pprofdiff.model.arrays import Column
 
 # The Python loop takes strides of 2 ** 4 links.
 _DOUBLINGS = 4
@@ -17,7 +18,7 @@ TABLES = _DOUBLINGS + 1
 """The number of tables that `follow_jumps` needs."""
 
 
-def follow_jumps(tables: list[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
+def follow_jumps(tables: list[Column], size: int) -> Column:
     """Return the positions below `size` on the chain from 0 (int64, increasing).
 
     ``tables[0][i]`` is the position after i: more than i, or at least `size` where the

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each, shifted
 from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
 
@@ -40,17 +41,17 @@ class TimelineEvents(Table):
     sweep reclaimed; `name` and `text` are strings, `stack` is a stack.
     """
 
-    type: NDArray[np.uint8]
-    time: NDArray[np.int64]
-    since: NDArray[np.int64]
-    owner: NDArray[np.int32]
-    goroutine: NDArray[np.int32]
+    type: Codes
+    time: Column
+    since: Column
+    owner: Index
+    goroutine: Index
     processor: NDArray[np.int16]
-    id: NDArray[np.int64]
-    other: NDArray[np.int64]
-    name: NDArray[np.int32]
-    text: NDArray[np.int32]
-    stack: NDArray[np.int32]
+    id: Column
+    other: Column
+    name: Index
+    text: Index
+    stack: Index
 
     def by_owner(self, *types: EventType) -> TimelineEvents:
         """Return the events of these types, grouped by owner, each owner's in order."""
@@ -158,9 +159,7 @@ def regions_of(events: TimelineEvents) -> Regions:
     return regions.take(np.lexsort((first,)))
 
 
-def _depths(
-    begins: NDArray[np.bool_], is_first: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _depths(begins: Mask, is_first: Mask) -> tuple[Column, Mask]:
     """Return the depth of each region event (int64, from 1), and mark unopened ends.
 
     `begins` marks begin events, `is_first` the first event of each owner.

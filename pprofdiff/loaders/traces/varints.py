@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import short_varints
 from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.model.arrays import Codes, Column
 
 # Length in bytes of the longest 64-bit number.
 LONGEST = 10
@@ -31,9 +32,9 @@ class ShortVarints:
     """
 
     values: NDArray[np.unsignedinteger]
-    lead: NDArray[np.uint8]
-    long: NDArray[np.int64]
-    at: NDArray[np.int64]
+    lead: Codes
+    long: Column
+    at: Column
 
     def with_long(self, numbers: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
         """Return all values, with `numbers` put at `long`, as uint32 if all fit."""
@@ -43,9 +44,7 @@ class ShortVarints:
         return values
 
 
-def read_short_varints(
-    data: NDArray[np.uint8], ends: NDArray[np.int64]
-) -> ShortVarints:
+def read_short_varints(data: Codes, ends: Column) -> ShortVarints:
     """Return the numbers whose last bytes are at `ends` (increasing), from byte 0 on.
 
     `data` must extend 16 bytes beyond the last number.

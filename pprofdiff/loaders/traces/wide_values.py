@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Integers
 from pprofdiff.model.traces.table import Table
 
 
@@ -14,10 +14,10 @@ from pprofdiff.model.traces.table import Table
 class WideValues(Table):
     """Values (int64) that do not fit in 32 bits, and their rows (int64, increasing)."""
 
-    rows: NDArray[np.int64]
-    values: NDArray[np.int64]
+    rows: Column
+    values: Column
 
-    def restore(self, column: NDArray[np.int64], rows: NDArray[np.integer]) -> None:
+    def restore(self, column: Column, rows: Integers) -> None:
         """Write wide values in place into `column`, the entries of `rows`."""
         if not len(self.rows) or not len(rows):
             return

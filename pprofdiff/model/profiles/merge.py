@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pprofdiff.model.arrays import Column, Mask
+
 # The label, with value "true", that pprof's -diff_base gives the base's samples.
 BASE_LABEL = "pprof::base"
 
@@ -145,7 +147,7 @@ def normalized(new: Profile, base: Profile) -> Profile:
     return scaled(new, ratios)
 
 
-def base_samples(profile: Profile) -> NDArray[np.bool_]:
+def base_samples(profile: Profile) -> Mask:
     """Return which samples (bool, one each) are marked as the base of a diff."""
     marked = np.zeros(len(profile), np.bool_)
     if BASE_LABEL in profile.strings:
@@ -192,9 +194,7 @@ def _labelled(profile: Profile) -> Profile:
     return replace(profile, strings=tuple(strings), labels=marked)
 
 
-def equal_samples(
-    profile: Profile,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def equal_samples(profile: Profile) -> tuple[Column, Column]:
     """Group samples with equal stacks and labels; (first, group) as `unique_rows`."""
     stacks = profile.stack_offsets, (profile.stack_locations,)
     return unique_rows(*stacks, _label_sets(profile))
@@ -213,12 +213,12 @@ def _summed(profile: Profile) -> Profile:
     return _taken(profile, first[left]).with_values(values[left])
 
 
-def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
+def _taken(profile: Profile, samples: Column) -> Profile:
     """Return the chosen samples, in increasing order; the profile itself if all."""
     return profile if len(samples) == len(profile) else profile.take(samples)
 
 
-def _label_sets(profile: Profile) -> tuple[NDArray[np.int64], ...]:
+def _label_sets(profile: Profile) -> tuple[Column, ...]:
     """Return a column of equal numbers (int64) for samples' equal labels, if any.
 
     The order of keys does not matter; the order of one key's values does.

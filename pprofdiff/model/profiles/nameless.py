@@ -10,8 +10,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from pprofdiff.model.arrays import Column
     from pprofdiff.model.profiles.profile import Profile
 
 
@@ -52,7 +51,7 @@ def _named(
     return replace(profile, strings=tuple(strings), functions=named)
 
 
-def _nameless(profile: Profile) -> NDArray[np.int64]:
+def _nameless(profile: Profile) -> Column:
     """Return the functions without a name whose first line is known, as rows."""
     functions = profile.functions
     known = (functions.filename > 0) & (functions.start_line > 0)

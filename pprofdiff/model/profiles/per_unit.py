@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import grouped, offsets_of, sums
 from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import Profile
@@ -54,9 +54,9 @@ class PerUnit:
 
     profile: Profile
     spans: dict[str, Span]
-    sample: NDArray[np.int32]
-    unit: NDArray[np.int32]
-    values: NDArray[np.int64]
+    sample: Index
+    unit: Index
+    values: Column
 
     def profiles(self) -> dict[str, Profile]:
         """Return each unit's profile, by name, over shared tables and stacks."""
@@ -111,11 +111,7 @@ def added(
 
 
 def _summed(
-    whole: Profile,
-    spans: dict[str, Span],
-    sample: NDArray[np.int64],
-    unit: NDArray[np.int64],
-    values: NDArray[np.int64],
+    whole: Profile, spans: dict[str, Span], sample: Column, unit: Column, values: Column
 ) -> PerUnit:
     """Sum entries by equal samples and unit; zero sums get no entry."""
     first, group = equal_samples(whole)

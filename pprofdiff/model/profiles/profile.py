@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import (
     Offsets,
     expand,
@@ -28,9 +29,6 @@ from pprofdiff.model.csr import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
-Index = NDArray[np.int32]
 
 _UNKNOWN = "<unknown>"
 # float64 holds all smaller integers exactly.
@@ -86,7 +84,7 @@ class Locations(Struct, frozen=True, eq=False):
 
     address: NDArray[np.uint64]
     mapping: Index
-    folded: NDArray[np.bool_]
+    folded: Mask
     line_offsets: Offsets
     line_function: Index
     line_number: Column
@@ -113,7 +111,7 @@ class Labels(Struct, frozen=True, eq=False):
     def __len__(self) -> int:
         return len(self.sample)
 
-    def take(self, rows: NDArray[np.integer], samples: Column) -> Labels:
+    def take(self, rows: Integers, samples: Column) -> Labels:
         """Return the chosen labels, attached to `samples` instead."""
         return Labels(
             samples, self.key[rows], self.text[rows], self.number[rows], self.unit[rows]
@@ -154,7 +152,7 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
     mappings: tuple[Mapping, ...]
     stack_offsets: Offsets
     stack_locations: Index
-    values: NDArray[np.int64]
+    values: Column
     labels: Labels
     period_type: ValueType | None = None
     period: int | None = None
@@ -246,7 +244,7 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
         used = np.flatnonzero(np.bincount(self.functions.filename))
         return list(map(self.strings.__getitem__, used.tolist()))
 
-    def take(self, samples: NDArray[np.integer]) -> Profile:
+    def take(self, samples: Integers) -> Profile:
         """Return the profile with the chosen samples only, in that order."""
         offsets, items = take_rows(self.stack_offsets, self.stack_locations, samples)
         label_counts = np.bincount(self.labels.sample, minlength=len(self))
@@ -261,7 +259,7 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
             labels=self.labels.take(rows, row_of_item(offsets_of(chosen))),
         )
 
-    def with_values(self, values: NDArray[np.int64]) -> Profile:
+    def with_values(self, values: Column) -> Profile:
         """Return the profile with other values: int64, one row per sample."""
         return replace(self, values=values)
 

@@ -15,7 +15,7 @@ from pprofdiff.units import common_unit, comparable, scale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from pprofdiff.model.arrays import Column
 
 
 def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
@@ -91,7 +91,7 @@ def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
     return profile
 
 
-def rounded(values: NDArray[np.int64], ratio: float) -> NDArray[np.int64]:
+def rounded(values: Column, ratio: float) -> Column:
     """Return ``values * ratio`` (int64), rounded half away from zero as in Go."""
     products = values.astype(np.float64) * ratio
     whole = np.trunc(products)

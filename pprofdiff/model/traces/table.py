@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pprofdiff.model.arrays import Integers, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,7 +18,7 @@ class Table:
     def __len__(self) -> int:
         return len(getattr(self, fields(self)[0].name))
 
-    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Self:
+    def take(self, rows: Integers | Mask) -> Self:
         """Return a new table with copies of the chosen rows (indices, or a mask)."""
         columns = (getattr(self, field.name)[rows] for field in fields(self))
         return type(self)(*columns)

@@ -9,13 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.traces.table import Table
-
-Column = NDArray[np.int64]
-Index = NDArray[np.int32]
 
 
 class RangeKind(IntEnum):
@@ -56,14 +51,14 @@ class Ranges(Table):
     bytes of a finished SWEEP, -1 otherwise.
     """
 
-    kind: NDArray[np.uint8]
+    kind: Codes
     name: Index
     goroutine: Index
     last_goroutine: Index
     processor: Index
     start_ns: Column
     end_ns: Column
-    seen: NDArray[np.bool_]
+    seen: Mask
     stack: Index
     swept: Column
     reclaimed: Column

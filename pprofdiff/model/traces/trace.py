@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Codes, Column, Index, Integers, Mask
 from pprofdiff.model.csr import Offsets, row_of_item
 from pprofdiff.model.traces.timeline import (
     CPUSamples,
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
-Column = NDArray[np.int64]
-Index = NDArray[np.int32]
-Codes = NDArray[np.uint8]
 
 
 class State(IntEnum):
@@ -95,7 +93,7 @@ class Goroutines:
 
     id: Column
     name: Index
-    born: NDArray[np.bool_]
+    born: Mask
     created_ns: Column
     seen_ns: Column
     creator: Index
@@ -148,7 +146,7 @@ class ProcessorIntervals:
     start_ns: Column
     state: Codes
     thread: Index
-    stolen: NDArray[np.bool_]
+    stolen: Mask
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -330,14 +328,14 @@ def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]
     return code[owner], list(indices)
 
 
-def _category(codes: NDArray[np.integer], names: list[str]) -> pd.Categorical[str]:
+def _category(codes: Integers, names: list[str]) -> pd.Categorical[str]:
     """Return the name of each code as a categorical."""
     import pandas as pd
 
     return pd.Categorical.from_codes(codes.astype(np.int64), pd.Index(names))
 
 
-def _named(indices: NDArray[np.integer], ids: Column) -> pd.arrays.IntegerArray:
+def _named(indices: Integers, ids: Column) -> pd.arrays.IntegerArray:
     """Return the ids at these indices, missing where the index is -1."""
     import pandas as pd
 

@@ -12,6 +12,7 @@ from pprofdiff.loaders.traces.forward_fill import forward_fill
 from pprofdiff.loaders.traces.id_index import IdIndex, Ids
 from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
+from pprofdiff.model.arrays import Column, Index, Mask
 
 # No goroutine, no P, no thread.
 NOBODY = -1
@@ -25,15 +26,13 @@ class V1Context:
     `initial` is the row that ends the list of what existed when the trace began.
     """
 
-    goroutine: NDArray[np.int32]
+    goroutine: Index
     processor: NDArray[np.int16]
-    thread: NDArray[np.int32]
+    thread: Index
     ids: Ids
     initial: int
 
-    def lists_start(
-        self, events: V1Events, rows: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def lists_start(self, events: V1Events, rows: Column) -> Mask:
         """Mark the events that list what existed when the trace began."""
         at = self.initial
         before = events.tick[rows] < events.tick[at]
@@ -72,7 +71,7 @@ def v1_context(events: V1Events) -> V1Context:
     )
 
 
-def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
+def _running(events: V1Events, goroutines: IdIndex) -> Index:
     rows = events.where(*STARTS, *STOPS)
     values = np.full(len(rows), NOBODY, np.int32)
     starts = np.isin(events.type[rows], STARTS)
@@ -84,11 +83,11 @@ def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
     stops = events.where(V1Type.PROC_STOP)
     if (column[stops] != NOBODY).any():
         raise Damage("a processor stops that runs a goroutine")
-    running: NDArray[np.int32] = column.astype(np.int32, copy=False)
+    running: Index = column.astype(np.int32, copy=False)
     return running
 
 
-def _threads(events: V1Events, threads: IdIndex) -> NDArray[np.int32]:
+def _threads(events: V1Events, threads: IdIndex) -> Index:
     rows = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
     starts = events.type[rows] == V1Type.PROC_START
     values = np.full(len(rows), NOBODY, np.int32)
@@ -98,5 +97,5 @@ def _threads(events: V1Events, threads: IdIndex) -> NDArray[np.int32]:
     # The starts and stops of a P alternate, beginning with a start.
     if ((has[rows] != NOBODY) == starts).any():
         raise Damage("a processor that runs starts, or one that does not stops")
-    column: NDArray[np.int32] = has.astype(np.int32, copy=False)
+    column: Index = has.astype(np.int32, copy=False)
     return column

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
@@ -33,6 +32,7 @@ from pprofdiff.loaders.traces.v1.timeline import (
     timeline_events_of,
 )
 from pprofdiff.loaders.traces.v1.transitions import transitions_of
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.traces.trace import Missing, Stacks, Sync, Trace
 
 
@@ -109,9 +109,7 @@ def _trace(
     )
 
 
-def _times(
-    tick: NDArray[np.int64], tables: FileTables
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _times(tick: Column, tables: FileTables) -> tuple[Column, Column]:
     """Return the times of events and of CPU samples (int64 ns); the earliest is 0.
 
     Raises Damage if they are too far apart.
@@ -128,7 +126,7 @@ def _times(
     )
 
 
-def _roots(stacks: Stacks) -> NDArray[np.int32]:
+def _roots(stacks: Stacks) -> Index:
     """Return the root function (a string) of each stack, 0 if it has no frames."""
     roots = np.zeros(len(stacks), np.int32)
     some = np.flatnonzero(np.diff(stacks.offsets))

@@ -19,6 +19,7 @@ from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
 from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
+from pprofdiff.model.arrays import Codes, Column, Mask
 
 _PADDING = bytes(16)
 # From internal/trace/internal/tracev1.
@@ -32,7 +33,7 @@ _BEFORE_TEXT = {_STRING: 2, _LOG: 5}
 _UNTIMED = (V1Type.BATCH, V1Type.FREQUENCY, V1Type.TIMER_GOROUTINE)
 
 
-def _tables() -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _tables() -> tuple[Mask, Column]:
     """Return which bytes may begin an event, and its count of numbers."""
     known, after = np.zeros(256, np.bool_), np.ones(256, np.int64)
     for type_, arguments in ARGUMENTS.items():
@@ -61,7 +62,7 @@ class Varints:
     """
 
     values: NDArray[np.unsignedinteger]
-    lead: NDArray[np.uint8]
+    lead: Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +75,8 @@ class FoundEvents:
     """
 
     numbers: Varints
-    ends: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    ends: Column
+    starts: Column
     used: int
     fault: str | None = None
 
@@ -134,7 +135,7 @@ def _find_events(part: memoryview) -> tuple[FoundEvents, bool]:
     return FoundEvents(numbers, ends, starts[:whole], used, fault), clean
 
 
-def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Varints:
+def _numbers(data: Codes, ends: Column) -> Varints:
     """Return the numbers ending at `ends`; those inside text are arbitrary."""
     short = read_short_varints(data, ends)
     values, at = short.values, short.at
@@ -148,9 +149,7 @@ def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Varints:
     return Varints(values, short.lead)
 
 
-def _skip_texts(
-    numbers: Varints, ends: NDArray[np.int64], after: NDArray[np.int64]
-) -> set[int]:
+def _skip_texts(numbers: Varints, ends: Column, after: Column) -> set[int]:
     """Make `after` lead from stacks and texts to what follows them, in place.
 
     Return the numbers that would begin a text whose end lies inside a number.
@@ -176,9 +175,7 @@ def _skip_texts(
     return set(rows[(place < size) & ~aligned].tolist())
 
 
-def _mismatched(
-    numbers: Varints, ends: NDArray[np.int64], starts: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _mismatched(numbers: Varints, ends: Column, starts: Column) -> Mask:
     """Mark events (bool) whose length differs from what they state."""
     lead = numbers.lead[starts]
     wrong = np.zeros(len(starts), np.bool_)
@@ -199,7 +196,7 @@ def _mismatched(
     return wrong
 
 
-def _chain(after: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _chain(after: Column, size: int) -> Column:
     """Return the positions below `size` on the chain from 0 along `after`."""
     first = np.append(np.minimum(after, size), size)
     return follow_jumps(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import membership
 from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.model.arrays import Codes, Column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,34 +26,32 @@ class V1Events:
     rows)). Read these with `first_argument` and `argument`.
     """
 
-    type: NDArray[np.uint8]
-    tick: NDArray[np.int64]
+    type: Codes
+    tick: Column
     first: NDArray[np.uint32]
     second: NDArray[np.uint32]
     stack: NDArray[np.uint32]
-    processors: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    processors: Column
+    offsets: Column
     wide: WideValues
-    whole: NDArray[np.int64]
-    arguments: NDArray[np.int64]
+    whole: Column
+    arguments: Column
 
     def __len__(self) -> int:
         return len(self.type)
 
-    def first_argument(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def first_argument(self, rows: Column) -> Column:
         """Return the first argument of these events (int64)."""
         values = self.first[rows].astype(np.int64)
         self.wide.restore(values, rows)
         return values
 
-    def argument(self, place: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def argument(self, place: int, rows: Column) -> Column:
         """Return argument `place` (0 to 3) of these events, all of them in `whole`."""
-        values: NDArray[np.int64] = self.arguments[
-            place, np.searchsorted(self.whole, rows)
-        ]
+        values: Column = self.arguments[place, np.searchsorted(self.whole, rows)]
         return values
 
-    def where(self, *types: int) -> NDArray[np.int64]:
+    def where(self, *types: int) -> Column:
         """Return the rows of events of these types (int64, increasing)."""
         if len(types) == 1:
             return np.flatnonzero(self.type == types[0])
@@ -73,6 +72,6 @@ class FileTables:
     frequency: int
     strings: dict[int, str]
     stacks: dict[int, NDArray[np.unsignedinteger]]
-    timers: NDArray[np.int64]
+    timers: Column
     logs: list[str]
-    samples: NDArray[np.int64]
+    samples: Column

@@ -23,6 +23,7 @@ from pprofdiff.loaders.traces.v1.schema import (
 )
 from pprofdiff.loaders.traces.v1.syscalls import Syscalls
 from pprofdiff.loaders.traces.v1.transitions import Transitions
+from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.traces.trace import (
     Goroutines,
@@ -74,10 +75,10 @@ class OrderedTrace:
     context: V1Context
     transitions: Transitions
     syscalls: Syscalls
-    time: NDArray[np.int64]
-    stack: NDArray[np.int32]
-    lists_start: NDArray[np.bool_]
-    timers: NDArray[np.bool_]
+    time: Column
+    stack: Index
+    lists_start: Mask
+    timers: Mask
     stack_ids: IdMap
 
 
@@ -123,7 +124,7 @@ def intervals_of(trace: OrderedTrace) -> Intervals:
     )
 
 
-def _superseded(trace: OrderedTrace) -> NDArray[np.bool_]:
+def _superseded(trace: OrderedTrace) -> Mask:
     """Mark listed creations that the next row, also listed, makes redundant."""
     types, is_first = trace.transitions.type, trace.transitions.is_first
     superseded = np.zeros(len(types), np.bool_)
@@ -134,11 +135,8 @@ def _superseded(trace: OrderedTrace) -> NDArray[np.bool_]:
 
 
 def _actors(
-    trace: OrderedTrace,
-    place: NDArray[np.int64],
-    row: NDArray[np.int64],
-    second: NDArray[np.bool_],
-) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int32]]:
+    trace: OrderedTrace, place: Column, row: Column, second: Mask
+) -> tuple[NDArray[np.int16], Index, Index]:
     """Return the P, thread and goroutine of each row's event.
 
     `place` are the transitions of the rows, `row` their events; `second` marks the
@@ -162,7 +160,7 @@ def _actors(
     return processor, thread, by
 
 
-def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutines:
+def goroutines_of(trace: OrderedTrace, functions: Index) -> Goroutines:
     """Return the goroutines; `functions` has the root function of each stack."""
     events, transitions = trace.events, trace.transitions
     first = np.flatnonzero(transitions.is_first)

@@ -16,6 +16,7 @@ from pprofdiff.loaders.traces.v1.event_finder import FoundEvents, find_events
 from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
 from pprofdiff.loaders.traces.v1.schema import LENGTH_PREFIXED, STACK_AT, V1Type
 from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import offsets_of, take_rows
 
 # Bytes decoded at a time, and the maximum length of an event.
@@ -62,7 +63,7 @@ class _Reader:
         # In the order of `V1Events`: type, tick, first, second, stack.
         self._columns = [np.empty(most, dtype) for dtype in dtypes]
         self._size = 0
-        self._batches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._batches: list[tuple[Column, Column]] = []
         self._wide: list[WideValues] = [WideValues(_NONE, _NONE)]
         self._whole = [_NONE]
         self._arguments = [np.zeros((_MOST, 0), np.int64)]
@@ -109,12 +110,8 @@ class _Reader:
         self._timers.append(values[timers + 1].astype(np.uint64).view(np.int64))
 
     def _ticks(
-        self,
-        part: FoundEvents,
-        types: NDArray[np.uint8],
-        after: NDArray[np.int64],
-        joined: NDArray[np.bool_],
-    ) -> NDArray[np.int64]:
+        self, part: FoundEvents, types: Codes, after: Column, joined: Mask
+    ) -> Column:
         values = part.numbers.values
         step = values[after - 1]
         step[joined] >>= np.uint8(7)
@@ -136,11 +133,7 @@ class _Reader:
         return tick
 
     def _keep(
-        self,
-        part: FoundEvents,
-        types: NDArray[np.uint8],
-        after: NDArray[np.int64],
-        kept: NDArray[np.int64],
+        self, part: FoundEvents, types: Codes, after: Column, kept: Column
     ) -> None:
         """Keep the arguments that have no column, or are too wide for it."""
         values = part.numbers.values
@@ -171,7 +164,7 @@ class _Reader:
         return self._data[at : at + size].decode("utf-8", "replace")
 
     def _read_tables(
-        self, part: FoundEvents, types: NDArray[np.uint8]
+        self, part: FoundEvents, types: Codes
     ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
         """Return the strings, the stacks and the clock frequency, 0 for none."""
         values, starts = part.numbers.values, part.starts
@@ -221,9 +214,9 @@ class _Reader:
         is_first = first_of_each(pids[order])
         offsets_by_processor = np.append(moved[order][is_first], self._size)
 
-        def moved_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        def moved_rows(rows: Column) -> Column:
             batch = np.searchsorted(begins, rows, side="right") - 1
-            new_rows: NDArray[np.int64] = rows - begins[batch] + moved[batch]
+            new_rows: Column = rows - begins[batch] + moved[batch]
             return new_rows
 
         wide = WideValues.concatenate(self._wide)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.v1.context import V1Context
 from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import V1Type
 from pprofdiff.loaders.traces.v1.transitions import Transitions
+from pprofdiff.model.arrays import Column
 
 # Events on a P with a system call: a slow call begins, a call ends, the P stops.
 _BEGINS, _OVER, _STOPS = 0, 1, 2
@@ -28,9 +28,9 @@ class Syscalls:
     in rows `stops` (int64, same length as `lost`).
     """
 
-    fast: NDArray[np.int64]
-    lost: NDArray[np.int64]
-    stops: NDArray[np.int64]
+    fast: Column
+    lost: Column
+    stops: Column
 
 
 def syscalls_of(

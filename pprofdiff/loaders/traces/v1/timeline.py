@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.interning import IdMap, Interner
@@ -12,6 +11,7 @@ from pprofdiff.loaders.traces.v1.events import FileTables
 from pprofdiff.loaders.traces.v1.intervals import BEGIN_NS, OrderedTrace
 from pprofdiff.loaders.traces.v1.schema import V1Type, stop_reasons
 from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.model.arrays import Codes, Column
 from pprofdiff.model.traces.timeline import CPUSamples, Labels, Logs, Series
 
 # The corresponding event type of Go 1.22.
@@ -91,8 +91,8 @@ def timeline_events_of(
 
 def _put_arguments(
     trace: OrderedTrace,
-    row: NDArray[np.int64],
-    types: NDArray[np.uint8],
+    row: Column,
+    types: Codes,
     timeline: TimelineEvents,
     strings: IdMap,
 ) -> None:
@@ -171,9 +171,7 @@ def series_of(trace: OrderedTrace, metric: V1Type) -> Series:
     return Series(trace.time[row], trace.events.first_argument(row))
 
 
-def samples_of(
-    trace: OrderedTrace, samples: NDArray[np.int64], time: NDArray[np.int64]
-) -> CPUSamples:
+def samples_of(trace: OrderedTrace, samples: Column, time: Column) -> CPUSamples:
     """Return the CPU samples by time; `samples` is in `FileTables`, `time` in ns."""
     order = np.argsort(time, kind="stable")
     _, processor, goroutine, stack = samples[:, order]

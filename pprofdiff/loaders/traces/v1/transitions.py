@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
@@ -33,6 +32,7 @@ from pprofdiff.loaders.traces.v1.schema import (
     UNBLOCKS,
     V1Type,
 )
+from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import State
 
@@ -82,10 +82,10 @@ class Transitions(Table):
     (uint8) its `V1Type`; `is_first` (bool) marks the first event of each goroutine.
     """
 
-    owner: NDArray[np.int32]
-    row: NDArray[np.int64]
-    type: NDArray[np.uint8]
-    is_first: NDArray[np.bool_]
+    owner: Index
+    row: Column
+    type: Codes
+    is_first: Mask
 
 
 def transitions_of(events: V1Events, context: V1Context) -> Transitions:
@@ -109,9 +109,7 @@ def transitions_of(events: V1Events, context: V1Context) -> Transitions:
     return transitions
 
 
-def _by_goroutine(
-    events: V1Events, context: V1Context
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _by_goroutine(events: V1Events, context: V1Context) -> tuple[Column, Index]:
     """Return rows and goroutines of all transitions, by goroutine, then by row."""
     row = rows_in(_CHANGES_STATE, events.type)
     owner = context.goroutine[row]
@@ -131,12 +129,8 @@ def _by_goroutine(
 
 
 def _numbers(
-    events: V1Events,
-    context: V1Context,
-    owner: NDArray[np.int32],
-    row: NDArray[np.int64],
-    types: NDArray[np.uint8],
-) -> NDArray[np.int32]:
+    events: V1Events, context: V1Context, owner: Index, row: Column, types: Codes
+) -> Index:
     """Return the sequence number after each transition (int32)."""
     number = _FIRST[types].astype(np.int32)
     numbered = rows_in(_NUMBERED, types)
@@ -157,14 +151,12 @@ def _numbers(
     return number[place] + local - local[place]
 
 
-def _rising(owner: NDArray[np.int32], number: NDArray[np.int32]) -> bool:
+def _rising(owner: Index, number: Index) -> bool:
     falls = (number[1:] < number[:-1]) & (owner[1:] == owner[:-1])
     return not falls.any()
 
 
-def _check(
-    types: NDArray[np.uint8], number: NDArray[np.int32], is_first: NDArray[np.bool_]
-) -> None:
+def _check(types: Codes, number: Index, is_first: Mask) -> None:
     """Raise Damage if a goroutine does what its state does not allow."""
     moved = (lookup(_LOCAL, types) | lookup(_NUMBERED, types)).view(np.bool_)
     moved |= _FIRST[types] > 0
@@ -178,7 +170,7 @@ def _check(
         raise Damage("a goroutine does what its state does not allow")
 
 
-def _check_times(tick: NDArray[np.int64], is_first: NDArray[np.bool_]) -> None:
+def _check_times(tick: Column, is_first: Mask) -> None:
     """Raise Damage if a goroutine's time runs backwards."""
     if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
         raise Damage("time stamps out of order: clocks of its processors disagree")

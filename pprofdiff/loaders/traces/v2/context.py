@@ -22,6 +22,7 @@ from pprofdiff.loaders.traces.v2.schema import (
     GoStatus,
     ProcStatus,
 )
+from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import slices
 
 E = EventType
@@ -66,7 +67,7 @@ class Context:
     `processor_key` (uint32) order the events of one goroutine or P, see `effects`.
     """
 
-    goroutine: NDArray[np.int32]
+    goroutine: Index
     goroutine_key: NDArray[np.uint32]
     processor: NDArray[np.int16]
     processor_key: NDArray[np.uint32]
@@ -113,13 +114,13 @@ def _bound(bindings: dict[int, int]) -> dict[int, int]:
     return {t: v for t, v in bindings.items() if v != NOBODY and t != NO_THREAD}
 
 
-def _of_threads(events: Events, rows: NDArray[np.int64]) -> slice | NDArray[np.bool_]:
+def _of_threads(events: Events, rows: Column) -> slice | Mask:
     """Return which rows belong to a thread; others change no context."""
     none = np.flatnonzero(events.threads == NO_THREAD)
     if not len(none):
         return slice(None)
     first, last = events.offsets[none[0]], events.offsets[none[0] + 1]
-    keep: NDArray[np.bool_] = (rows < first) | (rows >= last)
+    keep: Mask = (rows < first) | (rows >= last)
     return keep
 
 
@@ -165,9 +166,7 @@ def _goroutines(
     return value, seq
 
 
-def _processor_changes(
-    events: Events, processors: IdIndex
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _processor_changes(events: Events, processors: IdIndex) -> tuple[Column, Index]:
     """Return the rows of events that change a thread's P, and the new Ps."""
     types = events.rare_type
     how = lookup(_PROCESSOR, types)
@@ -192,9 +191,7 @@ def _processor_changes(
     return rows[keep], value[keep]
 
 
-def _from_themselves(
-    events: Events, steals: NDArray[np.int64], starts: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _from_themselves(events: Events, steals: Column, starts: Column) -> Mask:
     """Mark steals (bool) by which a thread gives up its own P.
 
     A thread may reuse the id of one that is gone and steal that one's P; then it has
@@ -206,19 +203,17 @@ def _from_themselves(
     other = np.zeros(len(steals), np.bool_)
     has = events.argument(0, last[since])
     other[since] = has != events.argument(0, steals[since])
-    gives_up: NDArray[np.bool_] = own & ~other
+    gives_up: Mask = own & ~other
     return gives_up
 
 
-def _begin_of(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _begin_of(events: Events, rows: Column) -> Column:
     """Return the first event of each row's thread."""
     begins = events.offsets[:-1]
     return begins[np.searchsorted(begins, rows, side="right") - 1]
 
 
-def _last_before(
-    rows: NDArray[np.int64], places: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _last_before(rows: Column, places: Column) -> Column:
     """Return for each place the last of `rows` (increasing) before it, -1 if none."""
     return np.append(np.int64(-1), rows)[np.searchsorted(rows, places)]
 

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.traces.table import Table
 
 # Keys, in the order of an owner's effects: before its status; the status (or creation);
@@ -42,9 +42,9 @@ class Effects:
     come after the first, else 0.
     """
 
-    owner: NDArray[np.integer]
-    key: NDArray[np.integer]
-    event: NDArray[np.integer]
+    owner: Integers
+    key: Integers
+    event: Integers
     second: int = 0
 
 
@@ -52,29 +52,25 @@ class Effects:
 class OrderedEffects(Table):
     """Effects grouped by owner, in order for each; columns as in `Effects`."""
 
-    owner: NDArray[np.int32]
-    key: NDArray[np.int64]
-    event: NDArray[np.int64]
-    second: NDArray[np.bool_]
+    owner: Index
+    key: Column
+    event: Column
+    second: Mask
 
-    def first_rows(self, before: int = -1) -> NDArray[np.bool_]:
+    def first_rows(self, before: int = -1) -> Mask:
         """Mark the first row of each owner; `before` is the owner before all rows."""
         is_first = first_of_each(self.owner)
         is_first[:1] = self.owner[:1] != before
         return is_first
 
 
-def sequence_numbers(key: NDArray[np.int64]) -> NDArray[np.int64]:
+def sequence_numbers(key: Column) -> Column:
     """Return the sequence number of each key, 0 for keys without one."""
     return np.maximum(key - NUMBERED, 0)
 
 
 def in_sequence(
-    number: NDArray[np.int64],
-    bumps: NDArray[np.bool_],
-    is_first: NDArray[np.bool_],
-    anew: NDArray[np.bool_],
-    before: int,
+    number: Column, bumps: Mask, is_first: Mask, anew: Mask, before: int
 ) -> bool:
     """Return whether owners' sequence numbers have neither gaps nor duplicates.
 
@@ -96,7 +92,7 @@ class EffectOrder:
 
     mask = -1
 
-    def __init__(self, key: NDArray[np.int64], key_bits: int, rank_bits: int) -> None:
+    def __init__(self, key: Column, key_bits: int, rank_bits: int) -> None:
         self._key = key
         self._bits = key_bits, rank_bits
 

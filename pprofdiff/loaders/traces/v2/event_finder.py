@@ -17,6 +17,7 @@ from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL
 from pprofdiff.loaders.traces.varints import LONGEST, read_short_varints
+from pprofdiff.model.arrays import Codes, Column, Index
 
 _PADDING = bytes(16)
 
@@ -31,8 +32,8 @@ class BatchVarints:
     """
 
     values: NDArray[np.unsignedinteger]
-    lead: NDArray[np.uint8]
-    starts: NDArray[np.int64]
+    lead: Codes
+    starts: Column
 
 
 def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
@@ -62,7 +63,7 @@ def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
 class EventFinder:
     """Finds which numbers of a batch are event types; reuses its scratch memory."""
 
-    def __init__(self, counts: NDArray[np.int32]) -> None:
+    def __init__(self, counts: Index) -> None:
         self._known = counts >= 0
         after = np.maximum(counts, 0).astype(np.int64) + 1
         # A type of 128 or more is merged with its time delta.
@@ -70,7 +71,7 @@ class EventFinder:
         self._after = after
         self._rows = np.zeros((TABLES, 0), np.int64)
 
-    def find(self, tokens: BatchVarints) -> NDArray[np.int64]:
+    def find(self, tokens: BatchVarints) -> Column:
         """Return which of the numbers are event types (int64 indices, increasing).
 
         Raises Damage if events do not fill their batches exactly, or for unknown types.

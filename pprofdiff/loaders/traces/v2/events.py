@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
 from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
 from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.model.arrays import Codes, Column, Index, Integers
 
 E = EventType
 # Types that may make up most of a trace. The rows and arguments of all other, rare
@@ -35,17 +36,17 @@ class Events:
     `argument`.
     """
 
-    type: NDArray[np.uint8]
-    time: NDArray[np.int64]
-    stack: NDArray[np.int32]
+    type: Codes
+    time: Column
+    stack: Index
     reason: NDArray[np.uint16]
-    threads: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    rare_type: NDArray[np.uint8]
+    threads: Column
+    offsets: Column
+    rare: Column
+    rare_type: Codes
     columns: list[NDArray[np.uint32]]
     wide: list[WideValues]
-    rare_arguments: NDArray[np.int64]
+    rare_arguments: Column
 
     def __len__(self) -> int:
         return len(self.type)
@@ -55,7 +56,7 @@ class Events:
         self.columns.clear()
         self.wide.clear()
 
-    def argument(self, place: int, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    def argument(self, place: int, rows: Integers) -> Column:
         """Return an argument of these events (int64); place 0 follows the time.
 
         A value with its 64th bit set is negative, so `NO_THREAD` is -1. Frequent types
@@ -63,20 +64,20 @@ class Events:
         """
         if place >= len(self.columns):
             at = np.minimum(np.searchsorted(self.rare, rows), len(self.rare) - 1)
-            arguments: NDArray[np.int64] = self.rare_arguments[place]
+            arguments: Column = self.rare_arguments[place]
             return np.take(arguments, at)
-        values: NDArray[np.int64] = self.columns[place][rows].astype(np.int64)
+        values: Column = self.columns[place][rows].astype(np.int64)
         self.wide[place].restore(values, rows)
         return values
 
-    def where(self, *types: EventType) -> NDArray[np.int64]:
+    def where(self, *types: EventType) -> Column:
         """Return the rows of events of these types, increasing."""
         wanted = membership(types)
         if FREQUENT.isdisjoint(types):
             return self.rare[lookup(wanted, self.rare_type).view(np.bool_)]
         return rows_in(wanted, self.type)
 
-    def thread_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def thread_of(self, rows: Column) -> Column:
         """Return the thread (int64, an id) of each of these rows."""
         place = np.searchsorted(self.offsets, rows, side="right") - 1
         return np.take(self.threads, place)

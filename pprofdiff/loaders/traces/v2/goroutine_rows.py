@@ -32,6 +32,7 @@ from pprofdiff.loaders.traces.v2.incarnations import CREATES
 from pprofdiff.loaders.traces.v2.row_store import OwnerCounts, RowStore
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
+from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.traces.table import Table
 
 E = EventType
@@ -49,8 +50,8 @@ class GoroutineStates(Table):
     its first known stack, 0 if none.
     """
 
-    state: NDArray[np.uint8]
-    first_stack: NDArray[np.int32]
+    state: Codes
+    first_stack: Index
 
     def grown(self, size: int) -> GoroutineStates:
         """Return a copy with `size` rows; new ones are unknown."""
@@ -73,7 +74,7 @@ class GenerationEvents:
     events: Events
     context: Context
     losses: ProcessorLosses
-    thread: NDArray[np.int32]
+    thread: Index
     threads: IdIndex
     stacks: IdMap
     since: int
@@ -84,12 +85,12 @@ class GenerationEvents:
 class NewGoroutines(Table):
     """Goroutines first mentioned by a generation; columns as in `Goroutines`."""
 
-    goroutine: NDArray[np.int32]
-    born: NDArray[np.bool_]
-    created_ns: NDArray[np.int64]
-    seen_ns: NDArray[np.int64]
-    creator: NDArray[np.int32]
-    creation_stack: NDArray[np.int32]
+    goroutine: Index
+    born: Mask
+    created_ns: Column
+    seen_ns: Column
+    creator: Index
+    creation_stack: Index
 
     @classmethod
     def none(cls) -> NewGoroutines:
@@ -138,7 +139,7 @@ def goroutine_rows(
 
 
 def _state_changes(
-    generation: GenerationEvents, order: EffectOrder, state: NDArray[np.uint8]
+    generation: GenerationEvents, order: EffectOrder, state: Codes
 ) -> Iterator[StateChanges]:
     return goroutine_state_changes(
         order, generation.events, generation.context, state, generation.losses
@@ -182,8 +183,8 @@ class _RowWriter:
     ) -> None:
         self._generation = generation
         self._columns = columns
-        self._owners: list[NDArray[np.int32]] = []
-        self._counts: list[NDArray[np.int64]] = []
+        self._owners: list[Index] = []
+        self._counts: list[Column] = []
         self._size = 0
 
     def counts(self) -> OwnerCounts:
@@ -246,8 +247,8 @@ def _new_goroutines(
 
 
 def _first_stacks(
-    generation: GenerationEvents, changes: StateChanges, unnamed: NDArray[np.bool_]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    generation: GenerationEvents, changes: StateChanges, unnamed: Mask
+) -> tuple[Index, Index]:
     """Return goroutines among `unnamed`, and the first stack of each."""
     events, effects = generation.events, changes.effects
     rows = np.flatnonzero(unnamed[effects.owner] & changes.changed)

@@ -40,6 +40,7 @@ from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES, Incarnations
 from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
+from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import slices
 from pprofdiff.model.traces.trace import State
 
@@ -106,11 +107,11 @@ class StateChanges:
     """
 
     effects: OrderedEffects
-    effect: NDArray[np.uint8]
-    state: NDArray[np.uint8]
-    changed: NDArray[np.bool_]
-    first_mention: NDArray[np.bool_]
-    is_first: NDArray[np.bool_]
+    effect: Codes
+    state: Codes
+    changed: Mask
+    first_mention: Mask
+    is_first: Mask
 
 
 def goroutine_effects(
@@ -118,7 +119,7 @@ def goroutine_effects(
     context: Context,
     goroutines: IdIndex,
     incarnations: Incarnations,
-    states: NDArray[np.uint8],
+    states: Codes,
     losses: ProcessorLosses,
 ) -> EffectOrder:
     """Return all effects on goroutines in order.
@@ -141,7 +142,7 @@ def goroutine_state_changes(
     order: EffectOrder,
     events: Events,
     context: Context,
-    states: NDArray[np.uint8],
+    states: Codes,
     losses: ProcessorLosses,
 ) -> Iterator[StateChanges]:
     """Yield the state changes of all goroutines, a chunk of effects at a time.
@@ -188,7 +189,7 @@ class _AllEffects:
     context: Context
     goroutines: IdIndex
     losses: ProcessorLosses
-    status_keys: NDArray[np.int64]
+    status_keys: Column
     incarnations: Incarnations
 
     def __iter__(self) -> Iterator[Effects]:
@@ -223,7 +224,7 @@ def _processor_losses(
     context: Context,
     goroutines: IdIndex,
     losses: ProcessorLosses,
-    status_keys: NDArray[np.int64],
+    status_keys: Column,
 ) -> Effects:
     """Return the losses of Ps as effects, each right after the start of its call.
 
@@ -246,9 +247,7 @@ def _processor_losses(
     return Effects(owner, key, began, 1)
 
 
-def _status_keys(
-    events: Events, goroutines: IdIndex, states: NDArray[np.uint8]
-) -> NDArray[np.int64]:
+def _status_keys(events: Events, goroutines: IdIndex, states: Codes) -> Column:
     """Return the key of each goroutine's status or creation (int64)."""
     rows = events.where(*STATUSES)
     owner = goroutines.require(events.argument(0, rows))
@@ -261,7 +260,7 @@ def _status_keys(
 
 
 def _put_losses(
-    effects: OrderedEffects, effect: NDArray[np.uint8], losses: ProcessorLosses
+    effects: OrderedEffects, effect: Codes, losses: ProcessorLosses
 ) -> None:
     """Replace a loss's event, the start of the call, by the one that took the P."""
     rows = np.flatnonzero(effect == _LOSES_PROCESSOR)
@@ -275,7 +274,7 @@ def _put_losses(
 
 def _kinds_of_effect(
     events: Events, context: Context, effects: OrderedEffects
-) -> NDArray[np.uint8]:
+) -> Codes:
     """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rare = np.flatnonzero(np.take(_UNCLEAR, effect))
@@ -296,10 +295,7 @@ def _kinds_of_effect(
 
 
 def _put_blocked_syscalls(
-    state: NDArray[np.uint8],
-    before: NDArray[np.uint8],
-    effect: NDArray[np.uint8],
-    processor: NDArray[np.int16],
+    state: Codes, before: Codes, effect: Codes, processor: NDArray[np.int16]
 ) -> None:
     """Set SYSCALL_BLOCKED where a status reports a system call without a P.
 

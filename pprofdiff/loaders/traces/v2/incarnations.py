@@ -7,13 +7,13 @@ restart at each creation. Timestamps assign events to incarnations.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.id_index import IdIndex
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.loaders.traces.v2.effects import NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.model.arrays import Column, Integers
 
 E = EventType
 CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_CREATE_SYSCALL)
@@ -45,12 +45,7 @@ class Incarnations:
         first = creates | (self._ordinal(owners, rows) == 0)
         self.rows, self.owners = rows[first], owners[first]
 
-    def key(
-        self,
-        owner: NDArray[np.integer],
-        key: NDArray[np.integer],
-        rows: NDArray[np.integer],
-    ) -> NDArray[np.integer]:
+    def key(self, owner: Integers, key: Integers, rows: Integers) -> Integers:
         """Return keys (see `effects`) that order later incarnations after earlier ones.
 
         `owner` are goroutines, `rows` their events, and `key` their keys within an
@@ -60,9 +55,7 @@ class Incarnations:
             return key
         return key + (self._ordinal(owner, rows) << self._bits)
 
-    def _ordinal(
-        self, owner: NDArray[np.integer], rows: NDArray[np.integer]
-    ) -> NDArray[np.int64]:
+    def _ordinal(self, owner: Integers, rows: Integers) -> Column:
         ordinal = np.zeros(len(owner), np.int64)
         some = np.flatnonzero(self._several[owner] & (owner >= 0))
         if not len(some):

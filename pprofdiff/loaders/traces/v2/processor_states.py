@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
@@ -36,6 +35,7 @@ from pprofdiff.loaders.traces.v2.effects import (
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType, ProcStatus
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses, mentioned_syscalls
+from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import ProcessorState
 
@@ -84,10 +84,10 @@ class ProcessorStates(Table):
     (int64) is the row of the event that began the call, -1 if in an earlier generation.
     """
 
-    state: NDArray[np.uint8]
-    thread: NDArray[np.int64]
-    caller: NDArray[np.int32]
-    call: NDArray[np.int64]
+    state: Codes
+    thread: Column
+    caller: Index
+    call: Column
 
     def grown(self, size: int) -> ProcessorStates:
         """Return the states before a generation that knows `size` Ps."""
@@ -111,20 +111,17 @@ class ProcessorChanges(Table):
     generation.
     """
 
-    owner: NDArray[np.int32]
-    event: NDArray[np.int64]
-    state: NDArray[np.uint8]
-    changed: NDArray[np.bool_]
-    first_mention: NDArray[np.bool_]
-    stolen: NDArray[np.bool_]
-    is_first: NDArray[np.bool_]
+    owner: Index
+    event: Column
+    state: Codes
+    changed: Mask
+    first_mention: Mask
+    stolen: Mask
+    is_first: Mask
 
 
 def processor_state_changes(
-    events: Events,
-    context: Context,
-    ids: Ids,
-    states: ProcessorStates,
+    events: Events, context: Context, ids: Ids, states: ProcessorStates
 ) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
     """Return the changes of Ps, the Ps that goroutines lost, and the states after.
 
@@ -165,7 +162,7 @@ def processor_state_changes(
 def _changes(
     events: Events,
     effects: OrderedEffects,
-    effect: NDArray[np.uint8],
+    effect: Codes,
     calls: _Calls,
     states: ProcessorStates,
 ) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
@@ -200,7 +197,7 @@ def _changes(
     return changes, losses, _states_after(events, effects, effect, state, calls, states)
 
 
-def _visible(state: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _visible(state: Codes) -> Codes:
     """Return the states of the model: an abandoned P is idle."""
     return np.where(state == _ABANDONED, np.uint8(P.IDLE), state)
 
@@ -233,7 +230,7 @@ def _effects_of(
     ]
 
 
-def _kinds_of_effect(events: Events, effects: OrderedEffects) -> NDArray[np.uint8]:
+def _kinds_of_effect(events: Events, effects: OrderedEffects) -> Codes:
     """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rows = np.flatnonzero(effect == E.PROC_STATUS)
@@ -253,8 +250,8 @@ class _Calls:
     event that began it, -1 if unknown.
     """
 
-    goroutine: NDArray[np.int32]
-    event: NDArray[np.int64]
+    goroutine: Index
+    event: Column
 
 
 def _calls(
@@ -262,7 +259,7 @@ def _calls(
     context: Context,
     goroutines: IdIndex,
     effects: OrderedEffects,
-    effect: NDArray[np.uint8],
+    effect: Codes,
     states: ProcessorStates,
 ) -> _Calls:
     begins = lookup(_BEGINS, effect).view(np.bool_)
@@ -287,8 +284,8 @@ def _calls(
 def _states_after(
     events: Events,
     effects: OrderedEffects,
-    effect: NDArray[np.uint8],
-    state: NDArray[np.uint8],
+    effect: Codes,
+    state: Codes,
     calls: _Calls,
     states: ProcessorStates,
 ) -> ProcessorStates:

@@ -18,6 +18,7 @@ from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
 from pprofdiff.loaders.traces.v2.strings import ReasonCodes
 from pprofdiff.loaders.traces.v2.tables import GenerationTables
 from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import chunks, offsets_of
 
 E = EventType
@@ -164,11 +165,11 @@ def read_events(
 
 def _times(
     units: NDArray[np.unsignedinteger],
-    begins: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    begins: Column,
+    counts: Column,
     bases: list[int],
     ns_per_unit: float,
-) -> NDArray[np.int64]:
+) -> Column:
     """Return the times of events (int64 ns); `units` are their deltas.
 
     As in Go's reader, each delta is converted to whole nanoseconds separately. `begins`

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.model.arrays import Column, Index, Integers
 from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of, slices
 from pprofdiff.model.traces.table import Table
 
@@ -85,8 +86,8 @@ class OwnerCounts(Table):
     how many rows each has. An owner may appear twice in a row.
     """
 
-    owner: NDArray[np.int32]
-    count: NDArray[np.int64]
+    owner: Index
+    count: Column
 
 
 def interval_store() -> RowStore:
@@ -119,7 +120,7 @@ def rows_by_owner(
     whole = np.int32 if store.size < 1 << 31 else np.int64
     first, count = np.empty((2, sum(map(len, parts))), whole)
     _find_blocks(parts, offsets[:-1].astype(whole), first, count)
-    source: NDArray[np.integer] | None = None
+    source: Integers | None = None
     if len(first) * _LONG_BLOCK >= store.size:
         source = np.empty(store.size, whole)
         ends = offsets_of(count)
@@ -143,10 +144,7 @@ def rows_by_owner(
 
 
 def _find_blocks(
-    parts: list[OwnerCounts],
-    free: NDArray[np.integer],
-    first: NDArray[np.integer],
-    count: NDArray[np.integer],
+    parts: list[OwnerCounts], free: Integers, first: Integers, count: Integers
 ) -> None:
     """Write the target of each block of rows to `first`, its size to `count`.
 
@@ -165,10 +163,7 @@ def _find_blocks(
 
 
 def _move_blocks(
-    rows: NDArray[Any],
-    to: NDArray[Any],
-    first: NDArray[np.integer],
-    count: NDArray[np.integer],
+    rows: NDArray[Any], to: NDArray[Any], first: Integers, count: Integers
 ) -> None:
     """Copy each block of `count` consecutive rows to its target `first`."""
     start = np.cumsum(count) - count
@@ -178,9 +173,7 @@ def _move_blocks(
         to[place : place + size] = rows[at : at + size]
 
 
-def _before_in_owner(
-    owner: NDArray[np.int32], count: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _before_in_owner(owner: Index, count: Column) -> Column:
     """Return how many rows of the same owner precede each block of a part."""
     ends = np.cumsum(count)
     first = np.flatnonzero(first_of_each(owner))

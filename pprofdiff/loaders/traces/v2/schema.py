@@ -10,7 +10,8 @@ from enum import IntEnum
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pprofdiff.model.arrays import Index
 
 # The minor versions in headers: Go 1.24 wrote 1.23, Go 1.27 writes 1.26.
 FORMATS = (22, 23, 25, 26)
@@ -110,7 +111,7 @@ _ARGUMENTS = {
 
 
 @cache
-def argument_counts(version: int) -> NDArray[np.int32]:
+def argument_counts(version: int) -> Index:
     """Return how many numbers follow each event type's byte in ``go 1.NN trace``.
 
     The array is int32 of shape (256,), -1 for what is not a timed event.

@@ -10,6 +10,7 @@ from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, IdMap, Interner
 from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import expand, first_places, grouped
 
 # internal/trace/tracev2: MaxEventTrailerDataSize, MaxFramesPerStack.
@@ -25,7 +26,7 @@ class ReasonCodes:
         self.strings = [0]
         self._codes = np.zeros(1, np.int32)
 
-    def __call__(self, strings: NDArray[np.int32]) -> NDArray[np.uint16]:
+    def __call__(self, strings: Index) -> NDArray[np.uint16]:
         """Return the code of each string (an index); a new reason gets a new code.
 
         Raises Damage if the trace has more than 65 536 reasons.
@@ -95,7 +96,7 @@ def read_stacks(
 
 def _split(
     values: NDArray[np.unsignedinteger], starts: list[int]
-) -> tuple[list[int], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[list[int], Column, Column]:
     """Return each stack's id, its number of frames, and the index of the first one."""
     row = values.tolist()
     names, counts, places = list[int](), list[int](), list[int]()

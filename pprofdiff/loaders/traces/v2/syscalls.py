@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.id_index import IdIndex
 from pprofdiff.loaders.traces.v2.context import Context
 from pprofdiff.loaders.traces.v2.effects import NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
+from pprofdiff.model.arrays import Column, Index, Integers
 from pprofdiff.model.traces.table import Table
 
 E = EventType
@@ -27,12 +27,12 @@ class ProcessorLosses(Table):
     generation.
     """
 
-    goroutine: NDArray[np.int32]
-    event: NDArray[np.int64]
-    call: NDArray[np.int64]
+    goroutine: Index
+    event: Column
+    call: Column
 
 
-def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
+def mentioned_syscalls(events: Events, context: Context) -> Column:
     """Return statuses and ends of goroutines in a system call with a P, as rows.
 
     The result is int64 and increasing. The P that a thread had before this generation
@@ -44,13 +44,11 @@ def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
     says = says[own & (events.argument(2, says) == GoStatus.SYSCALL)]
     ends = events.where(E.GO_DESTROY_SYSCALL)
     more = np.sort(np.concatenate((says, ends)))
-    mentioned: NDArray[np.int64] = more[context.processor[more] >= 0]
+    mentioned: Column = more[context.processor[more] >= 0]
     return mentioned
 
 
-def ends_after_loss(
-    events: Events, context: Context, processors: IdIndex
-) -> NDArray[np.int64]:
+def ends_after_loss(events: Events, context: Context, processors: IdIndex) -> Column:
     """Return the events (rows) that end goroutines in a system call that lost its P.
 
     In `context` they still have the P. A steal of the P has the next sequence number.
@@ -71,20 +69,18 @@ def ends_after_loss(
     lost = (taken[at] == wanted) & (events.argument(2, steal) == own)
     lost &= events.time[steal] < events.time[ends]
     lost &= (events.thread_of(steal) != own) | (steal < ends)
-    ended: NDArray[np.int64] = ends[lost]
+    ended: Column = ends[lost]
     return ended
 
 
-def _numbered(
-    processor: NDArray[np.integer], number: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _numbered(processor: Integers, number: Column) -> Column:
     most = (1 << _NUMBER_BITS) - 1
     return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
 
 
 def returns_after_steal(
     events: Events, losses: ProcessorLosses
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Column, Column]:
     """Return steals (rows), and for each the event with which its victim continues.
 
     At that event the thread takes another P, or leaves the system call without one. Go
@@ -104,7 +100,7 @@ def returns_after_steal(
     return steal[known], back[known]
 
 
-def steals_after_loss(events: Events, losses: ProcessorLosses) -> NDArray[np.int64]:
+def steals_after_loss(events: Events, losses: ProcessorLosses) -> Column:
     """Return the steals (rows) by threads that have lost their own P.
 
     They lie between the start of the system call that lost it and the end of the call,
@@ -123,5 +119,5 @@ def steals_after_loss(events: Events, losses: ProcessorLosses) -> NDArray[np.int
     until = np.append(later, len(events.type))[np.searchsorted(later, call)]
     other = events.argument(2, steals) != events.thread_of(steals)
     same = events.thread_of(call) == events.thread_of(steals)
-    after: NDArray[np.int64] = steals[(at >= 0) & (steals < until) & same & other]
+    after: Column = steals[(at >= 0) & (steals < until) & same & other]
     return after

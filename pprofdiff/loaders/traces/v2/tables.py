@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.interning import IdMap, Interner
@@ -15,6 +14,7 @@ from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.strings import read_stacks, read_strings
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import Sync
 
@@ -32,11 +32,11 @@ class RawSamples(Table):
     `time` is in units of the trace's clock (uint64 bits); the others are ids.
     """
 
-    time: NDArray[np.int64]
-    thread: NDArray[np.int64]
-    processor: NDArray[np.int64]
-    goroutine: NDArray[np.int64]
-    stack: NDArray[np.int64]
+    time: Column
+    thread: Column
+    processor: Column
+    goroutine: Column
+    stack: Column
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
 from pprofdiff.loaders.traces.id_index import Ids
@@ -21,6 +20,7 @@ from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.incarnations import Incarnations
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.tables import GenerationTables
+from pprofdiff.model.arrays import Codes, Column, Index, Integers
 from pprofdiff.model.traces.table import Table
 
 E = EventType
@@ -62,9 +62,9 @@ class MetricEvents(Table):
     (int64) is in ns, except from `read_metric_events`, where it is the event's row.
     """
 
-    type: NDArray[np.uint8]
-    time: NDArray[np.int64]
-    value: NDArray[np.int64]
+    type: Codes
+    time: Column
+    value: Column
 
 
 def read_metric_events(events: Events) -> MetricEvents:
@@ -113,7 +113,7 @@ def read_timeline_events(
     )
 
 
-def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
+def with_times(timeline: TimelineEvents, time: Column) -> TimelineEvents:
     """Return the events with times in place of rows; `time` covers all events.
 
     Events of the whole program are sorted by time. At equal times, GC events keep their
@@ -130,7 +130,7 @@ def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEve
 
 def _in_order(
     events: Events, context: Context, ids: Ids, incarnations: Incarnations
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+) -> tuple[Column, Index]:
     """Return the rows of timeline events, in order for each owner, and their owners."""
     own = events.where(*_OF_GOROUTINE)
     goroutine = context.goroutine[own]
@@ -170,11 +170,7 @@ def _ordered(groups: list[Effects], owners: int, events: Events) -> OrderedEffec
     return order.rows(0, len(order))
 
 
-def _effects(
-    rows: NDArray[np.int64],
-    owner: NDArray[np.integer],
-    key: NDArray[np.integer] | None,
-) -> Effects:
+def _effects(rows: Column, owner: Integers, key: Integers | None) -> Effects:
     """Return events as effects on their owners, which count from 1: 0 is none.
 
     Events without a key get that of a status: before all others.

@@ -7,9 +7,12 @@ the runtime truncates (at most 10% of one number, 1 to 3% of a sum).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pprofdiff.model.arrays import Column, Integers, Mask
 
@@ -17,8 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cycles:
+class Cycles(Struct, frozen=True, eq=False):
     """One row per GC cycle, in the order they ran; int64 columns.
 
     Wall and CPU time never share a column. CPU time of a stop-the-world phase is as the
@@ -72,9 +74,12 @@ class Cycles:
 
     def take(self, rows: Integers | slice) -> Cycles:
         """Return the chosen cycles, in that order."""
-        columns = {f.name: getattr(self, f.name) for f in fields(self)}
-        taken = {n: c[rows] for n, c in columns.items() if c is not None}
-        return replace(self, **taken)
+        return replace(self, **{name: c[rows] for name, c in self._printed().items()})
+
+    def _printed(self) -> dict[str, Column | Mask]:
+        """Return the columns that the Go version prints, by name."""
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: one for name, one in columns.items() if one is not None}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cycles as a DataFrame: index number, columns as above.
@@ -83,15 +88,12 @@ class Cycles:
         """
         import pandas as pd
 
-        columns = {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name != "number"
-        }
-        printed = {n: column for n, column in columns.items() if column is not None}
-        return pd.DataFrame(printed, index=pd.Index(self.number, name="number"))
+        printed = self._printed()
+        index = pd.Index(printed.pop("number"), name="number")
+        return pd.DataFrame(printed, index=index)
 
 
-@dataclass(frozen=True, eq=False)
-class GCRun:
+class GCRun(Struct, frozen=True, eq=False):
     """The GC cycles of one process, and the condition of its log lines.
 
     `torn` counts partial lines that could not be repaired, `repeated` extra copies of

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import structs
 
 from pprofdiff.analysis.traces.goroutines import BLOCK_REASONS, INACTIVE
 from pprofdiff.api.traces import Trace
@@ -42,7 +43,9 @@ def test_waits_are_the_runnable_states_with_the_same_ids_and_names(story):
 
 def test_a_goroutine_of_no_known_root_is_called_so_everywhere():
     held = loaded("health-check").data
-    nameless = replace(held.goroutines, name=np.zeros_like(held.goroutines.name))
+    nameless = structs.replace(
+        held.goroutines, name=np.zeros_like(held.goroutines.name)
+    )
     trace = Trace(replace(held, goroutines=nameless))
     for frame in (trace.latency, trace.states):
         assert list(frame["name"].cat.categories) == [INACTIVE]

@@ -19,7 +19,7 @@ from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.analysis.traces.time_sets import TimeSet, stretches, union, value_at
 from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Series
 from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
@@ -65,8 +65,7 @@ WORKER = "runtime.gcBgMarkWorker"
 _MODES = {f"GC ({mode})": mode for mode in ("dedicated", "fractional", "idle")}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WorkerIntervals(Table):
+class _WorkerIntervals(Table, frozen=True):
     """Intervals in which mark workers run, sorted by goroutine, then by time.
 
     `row` is a row of `Trace.intervals`, from `start_ns` to `end_ns`; all int64. The
@@ -101,8 +100,7 @@ class _Stop:
         return "GC" in self.kind
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cycles(Table):
+class Cycles(Table, frozen=True):
     """Mark phases of GC cycles, one row each; columns are int64, -1 if unknown.
 
     `seen` marks those that begin in the trace, `ended` those that end in it.
@@ -122,7 +120,9 @@ class Cycles(Table):
         """Return one row per mark phase, with the fields as columns."""
         import pandas as pd
 
-        return pd.DataFrame({name: getattr(self, name) for name in self.__slots__})
+        return pd.DataFrame(
+            {name: getattr(self, name) for name in self.__struct_fields__}
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ decode.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from tempfile import TemporaryFile
 from typing import Any
 from weakref import finalize
@@ -72,7 +71,7 @@ def _written(rows: Rows) -> Callable[[], Rows]:
     file = TemporaryFile()  # noqa: SIM115 - closed with what reads it
     shapes: list[list[tuple[np.dtype[Any], int]]] = []
     for table in rows:
-        columns = [getattr(table, one.name) for one in fields(table)]
+        columns = [getattr(table, name) for name in table.__struct_fields__]
         for column in columns:
             file.write(column.data)
         shapes.append([(column.dtype, len(column)) for column in columns])

@@ -8,9 +8,9 @@ P, misses some calls that lose theirs, and adds a nanosecond to one of two equal
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.interval_rows import (
@@ -32,8 +32,7 @@ from pprofdiff.model.csr import (
 from pprofdiff.model.traces.trace import State, Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineChunk:
+class GoroutineChunk(Struct, frozen=True, eq=False):
     """Some goroutines that have rows in `Trace.intervals`, and all of their rows.
 
     `goroutines` (int64, sorted) are indices. A *row* of a chunk is relative to the
@@ -161,8 +160,7 @@ BLOCK_REASONS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Times:
+class Times(Struct, frozen=True, eq=False):
     """Times of goroutines, or of groups of them; int64 columns in ns.
 
     `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),

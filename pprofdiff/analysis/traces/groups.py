@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,8 +57,7 @@ def is_tracing(name: str) -> bool:
 _UNSEEN = "(created before the trace)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups(Times):
+class Groups(Times, frozen=True):
     """Times of goroutines by function, one row per name, largest `total_ns` first.
 
     `count` (int64) is the number of goroutines, `group_of` (int32, by goroutine) each

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Column, Index, Integers, Mask
@@ -145,8 +145,7 @@ def row_ends(trace: Trace, row: Column, owner: Integers) -> Column:
 ASSIST, SWEEP, STOPPED = "GC mark assist", "GC incremental sweep", "stop-the-world"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineRanges:
+class GoroutineRanges(Struct, frozen=True, eq=False):
     """The ranges attributed to goroutines, sorted by goroutine.
 
     `goroutine` (int32), `column` (int64, an index of `names`) and `start_ns` (int64)

@@ -7,11 +7,12 @@ least mutator utilization. Base's and new's have one length and start at one off
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
@@ -22,7 +23,7 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.time_sets import clipped, union, value_at
 from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
@@ -67,8 +68,7 @@ class Look(IntEnum):
     STOPPED = 7
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Slices(Table):
+class Slices(Table, frozen=True):
     """What a lane shows, in time order; slices do not overlap.
 
     Slice i lasts from `start_ns` to `end_ns` (int64), relative to the start of the
@@ -82,8 +82,7 @@ class Slices(Table):
     several: Mask
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lane:
+class Lane(Struct, frozen=True, eq=False):
     """One row of a moment: ``P3``, ``G18`` with its root function, or ``GC``."""
 
     kind: Literal["gc", "processor", "goroutine"]
@@ -92,8 +91,7 @@ class Lane:
     slices: Slices
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moment:
+class Moment(Struct, frozen=True, eq=False):
     """One side's moment.
 
     `name` is the waiting goroutine's root function, the reason for the pause, or "".
@@ -119,8 +117,7 @@ class Moment:
     stopped_ns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MomentPair:
+class MomentPair(Struct, frozen=True, eq=False):
     """A moment of base and of new, shown from `low_ns` to `high_ns` of their starts."""
 
     id: MomentId
@@ -245,8 +242,7 @@ def _root(trace: Trace, goroutine: int) -> str:
     return root_name(trace.strings[int(trace.goroutines.name[goroutine])])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shown(Table):
+class _Shown(Table, frozen=True):
     """What lanes show in a window, unsorted; times are the trace's."""
 
     goroutine: Column

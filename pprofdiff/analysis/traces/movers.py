@@ -9,6 +9,7 @@ from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.ledger.codes import owned
@@ -248,8 +249,7 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
     return places, place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StackFrames:
+class StackFrames(Struct, frozen=True, eq=False):
     """The frames of a profile's samples; columns hold frame positions.
 
     Columns are int64, one position per sample, -1 for none: `owner` is the application

@@ -13,8 +13,6 @@ Here it counts while it runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,15 +21,14 @@ from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
 from pprofdiff.analysis.traces.time_sets import clipped, open_at_once, union, value_at
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
 Shares = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Utilisation(Table):
+class Utilisation(Table, frozen=True):
     """The program's share of the Ps: ``share[i]`` from ``time_ns[i]`` on.
 
     `time_ns` is int64 and strictly increasing; `share` is float64 in [0, 1]. The last

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.judge.calibration import DISPERSION, LIMIT
 from pprofdiff.analysis.traces.groups import both_groups
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Processors:
+class Processors(Struct, frozen=True, eq=False):
     """What Ps did from the start to the end of the trace; times in nanoseconds.
 
     `gomaxprocs` is GOMAXPROCS over time, `capacity_ns` its integral. `goroutine_ns` is

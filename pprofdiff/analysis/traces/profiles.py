@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.traces.goroutines import GoroutineChunk, goroutine_chunks
 from pprofdiff.errors import UsageError
@@ -36,8 +36,7 @@ from pprofdiff.model.traces.trace import State, Trace
 DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyedSums:
+class KeyedSums(Struct, frozen=True, eq=False):
     """How often and how long something happened, by keys; all int64.
 
     `keys` has shape (keys, rows): each column is one combination of keys. `values` has
@@ -61,8 +60,7 @@ def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSu
     return KeyedSums(distinct[:, order], np.stack(columns, axis=1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleLabel:
+class SampleLabel(Struct, frozen=True, eq=False):
     """A label: sample i has ``texts[text_of[i]]`` (int64), "" for no label."""
 
     key: str

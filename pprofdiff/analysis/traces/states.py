@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pprofdiff.analysis.traces.goroutines import (
@@ -98,8 +98,7 @@ def named_for_state(trace: Trace, state: StateName) -> Profile:
     return replace(state_profile(trace, state), sample_types=types)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Request:
+class _Request(Struct, frozen=True, eq=False):
     """The requested state and goroutines (None for all).
 
     `stacks` is the result of `informative_stacks`; `roots` (int64) is the stack of each
@@ -113,8 +112,7 @@ class _Request:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _StacksWithRoots:
+class _StacksWithRoots(Struct, frozen=True, eq=False):
     """The trace's stacks, then stacks of root functions; and each root's stack."""
 
     offsets: Offsets

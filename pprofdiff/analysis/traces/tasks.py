@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pprofdiff.analysis.traces.goroutines import root_name
@@ -36,8 +37,7 @@ PERIOD_NS = 10_000_000
 _SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Durations:
+class Durations(Struct, frozen=True, eq=False):
     """User tasks or regions: how many by name, sorted, and how long they last.
 
     `durations` are of those that begin and end in the trace.

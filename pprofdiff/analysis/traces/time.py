@@ -6,9 +6,9 @@ Every nanosecond of a goroutine's life in a trace is in exactly one cell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
@@ -21,8 +21,7 @@ UNKNOWN = "unknown"
 """The state of time that is no goroutine's: until tracing started."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GoroutineTime:
+class GoroutineTime(Struct, frozen=True, eq=False):
     """Time of all goroutines in ns.
 
     The dimensions of `ledger` are ``root``, a row of the paired root functions;

@@ -5,17 +5,14 @@ Times are int64 nanoseconds and periods are half-open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pprofdiff.model.arrays import Column
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import Series
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TimeSet(Table):
+class TimeSet(Table, frozen=True):
     """A set of times, as sorted half-open periods that do not touch (int64 ns)."""
 
     start_ns: Column

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
 from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import distinct, offsets_of, slices, sums
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import State, Trace
 
 UnitKind = Literal["task", "region"]
@@ -49,8 +48,7 @@ def running_if_named(side: TraceSide) -> None:
         running_ns(side, kind)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spans(Table):
+class Spans(Table, frozen=True):
     """When a goroutine is within a task or region, sorted by goroutine, then by start.
 
     `name` (int32) is a string of the trace. `whole` (bool) is False if the trace begins

@@ -11,11 +11,11 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.analysis.traces.groups import of_tracing
 from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
@@ -66,8 +66,7 @@ _NEAR = 3
 _STRETCHES = 1 << 12
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WaitPaths:
+class WaitPaths(Struct, frozen=True, eq=False):
     """What waits waited for, as a tree of places: each waits for what is below it.
 
     A node has a `parent`, which comes before it (-1 at the top), and a `place` (int64).
@@ -84,8 +83,7 @@ class WaitPaths:
     unborn_ns: Column
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WaitChains:
+class WaitChains(Struct, frozen=True, eq=False):
     """The waits of a trace that a goroutine ended, and what held them up.
 
     Waits are roughly in time order. `wait_of` maps rows of `Trace.intervals` to waits,
@@ -141,8 +139,7 @@ class WaitChains:
         return follow.nodes.paths()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rows:
+class Rows(Struct, frozen=True, eq=False):
     """What rows of `Trace.intervals` are, as waits and as ends of chains.
 
     `place` is the place of each row that is a wait, `end` each row's end, below `ends`.

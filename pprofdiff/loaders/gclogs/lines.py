@@ -7,7 +7,6 @@ five clock and seven CPU times, Go 1.6 three and five; Go 1.18 adds stacks and g
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,9 @@ from pprofdiff.model.arrays import Column
 from pprofdiff.model.gclogs import Cycles
 
 COLUMNS = tuple(
-    f.name for f in fields(Cycles) if f.name not in ("forced", "timer", "repaired")
+    name
+    for name in Cycles.__struct_fields__
+    if name not in ("forced", "timer", "repaired")
 )
 """The integer fields of `model.gclogs.Cycles`, in the order a line prints them."""
 MISSING = -1

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.gclogs.lines import COLUMNS, MISSING
@@ -54,8 +55,7 @@ def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
     return tuple(_run(fitting, rows) for rows in runs), mixed
 
 
-@dataclass(frozen=True, eq=False)
-class _Lines:
+class _Lines(Struct, frozen=True, eq=False):
     """All lines of a log; `rows` are the ones that count, in order.
 
     `scanned` lines have stacks and globals. `repeated` counts further copies of a line,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import DamagedError
@@ -300,20 +301,15 @@ class _Samples(Struct, frozen=True, eq=False):
 
 def _joined(parts: list[_Samples]) -> _Samples:
     starts = offsets_of(np.array([len(p.depths) for p in parts])).tolist()
-    labels = [p.labels for p in parts]
+    labels = [
+        replace(p.labels, sample=p.labels.sample + start)
+        for p, start in zip(parts, starts[:-1], strict=True)
+    ]
     return _Samples(
         np.concatenate([p.depths for p in parts]),
         np.concatenate([p.locations for p in parts]),
         np.concatenate([p.values for p in parts]),
-        Labels(
-            np.concatenate(
-                [x.sample + s for x, s in zip(labels, starts[:-1], strict=True)]
-            ),
-            np.concatenate([x.key for x in labels]),
-            np.concatenate([x.text for x in labels]),
-            np.concatenate([x.number for x in labels]),
-            np.concatenate([x.unit for x in labels]),
-        ),
+        Labels.concatenate(labels),
     )
 
 

@@ -7,9 +7,8 @@ thread, goroutine or P, or in its GC cycle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.model.arrays import Column, Mask
@@ -18,8 +17,7 @@ from pprofdiff.model.arrays import Column, Mask
 _ROUNDS = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HappensBefore:
+class HappensBefore(Struct, frozen=True, eq=False):
     """Chains of events in which each event happened before the next one.
 
     `event` (int64) are rows of events, chain after chain; None means all rows in order.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
@@ -92,8 +92,7 @@ def _grown(column: NDArray[T], size: int, value: int) -> NDArray[T]:
     return grown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ids:
+class Ids(Struct, frozen=True, eq=False):
     """The ids of a trace's goroutines, Ps and threads so far."""
 
     goroutines: IdIndex

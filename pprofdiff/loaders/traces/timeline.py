@@ -5,15 +5,13 @@ Events of Go 1.11 to 1.21 carry the corresponding event type of Go 1.22.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each, shifted
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
 
 E = EventType
@@ -27,8 +25,7 @@ _RANGES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TimelineEvents(Table):
+class TimelineEvents(Table, frozen=True):
     """Events that begin or end a range, task or region, or are logs or labels.
 
     One row per event, in order for each owner. `type` is an `EventType` (uint8);

@@ -6,9 +6,8 @@ word each, `loaders.profiles.wire.varints` decodes the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import short_varints
@@ -22,8 +21,7 @@ TAIL = 8
 _WORD = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShortVarints:
+class ShortVarints(Struct, frozen=True, eq=False):
     """Consecutive numbers; those longer than four bytes are still to be decoded.
 
     `values` is uint32, followed by `TAIL` zeros; `lead` (uint8) is the first byte of

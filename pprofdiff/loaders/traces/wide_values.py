@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pprofdiff.model.arrays import Column, Integers
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WideValues(Table):
+class WideValues(Table, frozen=True):
     """Values (int64) that do not fit in 32 bits, and their rows (int64, increasing)."""
 
     rows: Column

@@ -26,6 +26,7 @@ from pprofdiff.model.csr import (
     take_rows,
     transposed,
 )
+from pprofdiff.model.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ class Mapping(Struct, frozen=True):
     has_inline_frames: bool = False
 
 
-class Functions(Struct, frozen=True, eq=False):
+class Functions(Table, frozen=True):
     """Functions, one row each.
 
     `name`, `system_name`, `filename` are int32 positions in `Profile.strings`;
@@ -67,9 +68,6 @@ class Functions(Struct, frozen=True, eq=False):
     system_name: Index
     filename: Index
     start_line: Column
-
-    def __len__(self) -> int:
-        return len(self.name)
 
 
 class Locations(Struct, frozen=True, eq=False):
@@ -94,7 +92,7 @@ class Locations(Struct, frozen=True, eq=False):
         return len(self.address)
 
 
-class Labels(Struct, frozen=True, eq=False):
+class Labels(Table, frozen=True):
     """The samples' labels, one row each, in sample order.
 
     `sample` int64, increasing; `key`, `text`, `unit` int32 positions in
@@ -107,15 +105,6 @@ class Labels(Struct, frozen=True, eq=False):
     text: Index
     number: Column
     unit: Index
-
-    def __len__(self) -> int:
-        return len(self.sample)
-
-    def take(self, rows: Integers, samples: Column) -> Labels:
-        """Return the chosen labels, attached to `samples` instead."""
-        return Labels(
-            samples, self.key[rows], self.text[rows], self.number[rows], self.unit[rows]
-        )
 
     @classmethod
     def none(cls) -> Labels:
@@ -251,12 +240,13 @@ class Profile(Struct, frozen=True, eq=False, dict=True):
         label_offsets = offsets_of(label_counts)
         chosen = label_counts[samples]
         rows = expand(label_offsets[:-1][samples], chosen)
+        labels = self.labels.take(rows)
         return replace(
             self,
             stack_offsets=offsets,
             stack_locations=items,
             values=self.values[samples],
-            labels=self.labels.take(rows, row_of_item(offsets_of(chosen))),
+            labels=replace(labels, sample=row_of_item(offsets_of(chosen))),
         )
 
     def with_values(self, values: Column) -> Profile:

@@ -111,16 +111,16 @@ def _functions(
     profiles: Sequence[Profile], texts: list[Array]
 ) -> tuple[Functions, list[Array]]:
     """Return the distinct functions, and the index of each profile's own ones."""
-    pairs = list(zip(profiles, texts, strict=True))
-    columns = [
-        np.concatenate([text[p.functions.name] for p, text in pairs]),
-        np.concatenate([text[p.functions.system_name] for p, text in pairs]),
-        np.concatenate([text[p.functions.filename] for p, text in pairs]),
-        np.concatenate([p.functions.start_line for p in profiles]),
-    ]
+    tables = [p.functions for p in profiles]
+    every = Functions.concatenate(
+        [
+            Functions(text[t.name], text[t.system_name], text[t.filename], t.start_line)
+            for t, text in zip(tables, texts, strict=True)
+        ]
+    )
+    columns = every.name, every.system_name, every.filename, every.start_line
     first, group = unique_tuples(columns)
-    sizes = [len(p.functions) for p in profiles]
-    return Functions(*(c[first] for c in columns)), _split(group, sizes, none=True)
+    return every.take(first), _split(group, list(map(len, tables)), none=True)
 
 
 def _mappings(
@@ -189,19 +189,15 @@ def _chosen(table: Locations, rows: Array) -> Locations:
 def _labels(profiles: Sequence[Profile], texts: list[Array]) -> Labels:
     """Return all labels, except those without a value, which pprof does not see."""
     starts = offsets_of(np.array([len(p) for p in profiles])).tolist()
-    triples = list(zip([p.labels for p in profiles], texts, starts[:-1], strict=True))
-    labels = Labels(
-        np.concatenate([x.sample + start for x, _, start in triples]),
-        np.concatenate([text[x.key] for x, text, _ in triples]),
-        np.concatenate([text[x.text] for x, text, _ in triples]),
-        np.concatenate([x.number for x, _, _ in triples]),
-        np.concatenate([text[x.unit] for x, text, _ in triples]),
+    own = zip([p.labels for p in profiles], texts, starts[:-1], strict=True)
+    labels = Labels.concatenate(
+        [
+            Labels(x.sample + start, text[x.key], text[x.text], x.number, text[x.unit])
+            for x, text, start in own
+        ]
     )
     valued = (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
-    if valued.all():
-        return labels
-    rows = np.flatnonzero(valued)
-    return labels.take(rows, labels.sample[rows])
+    return labels if valued.all() else labels.take(valued)
 
 
 def pruned(profile: Profile) -> Profile:
@@ -213,21 +209,17 @@ def pruned(profile: Profile) -> Profile:
     used = _in_order(profile.stack_locations, len(profile.locations))
     locations = _chosen(profile.locations, used)
     owners = _in_order(locations.line_function, len(profile.functions))
-    functions = profile.functions
     main = np.zeros(min(len(profile.mappings), 1), np.int32)
     mapped = _in_order(np.concatenate((main, locations.mapping)), len(profile.mappings))
     return replace(
         profile,
-        functions=Functions(
-            functions.name[owners],
-            functions.system_name[owners],
-            functions.filename[owners],
-            functions.start_line[owners],
-        ),
+        functions=profile.functions.take(owners),
         locations=replace(
             locations,
             mapping=_places(mapped, len(profile.mappings))[locations.mapping],
-            line_function=_places(owners, len(functions))[locations.line_function],
+            line_function=_places(owners, len(profile.functions))[
+                locations.line_function
+            ],
         ),
         mappings=tuple(profile.mappings[i] for i in mapped.tolist()),
         stack_locations=_places(used, len(profile.locations))[profile.stack_locations],

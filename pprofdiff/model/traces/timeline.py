@@ -6,11 +6,10 @@ Times (int64 nanoseconds), strings, stacks, goroutines, Ps and threads are those
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 
 class RangeKind(IntEnum):
@@ -26,16 +25,14 @@ class RangeKind(IntEnum):
     SWEEP = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Series(Table):
+class Series(Table, frozen=True):
     """A value over time: ``value[i]`` from ``time_ns[i]`` on; both are int64."""
 
     time_ns: Column
     value: Column
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ranges(Table):
+class Ranges(Table, frozen=True):
     """Time ranges, sorted by kind, then by owner, then in order.
 
     `kind` is a `RangeKind` (uint8); `name` is the stop-the-world reason, such as "GC
@@ -64,8 +61,7 @@ class Ranges(Table):
     reclaimed: Column
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tasks(Table):
+class Tasks(Table, frozen=True):
     """User tasks (``trace.NewTask``), sorted by id, then by time.
 
     `id` is Go's; `parent` is the id of another task, 0 for none. `goroutine` created
@@ -83,8 +79,7 @@ class Tasks(Table):
     stack: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Regions(Table):
+class Regions(Table, frozen=True):
     """User regions (``trace.WithRegion``), sorted by goroutine, then by start.
 
     `depth` is 1 for an outermost region, 2 for one nested in it, and so on, 0 if its
@@ -102,8 +97,7 @@ class Regions(Table):
     stack: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Logs(Table):
+class Logs(Table, frozen=True):
     """User logs (``trace.Log``), sorted by time.
 
     `key` (Go's category) and `text` are strings, `task` is a task's id or 0.
@@ -117,8 +111,7 @@ class Logs(Table):
     stack: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Labels(Table):
+class Labels(Table, frozen=True):
     """Labels of goroutines, sorted by goroutine.
 
     The runtime labels mark workers with their mode from `time_ns` on: `label` is the
@@ -130,8 +123,7 @@ class Labels(Table):
     label: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CPUSamples(Table):
+class CPUSamples(Table, frozen=True):
     """Samples of a CPU profiler that ran during the trace, sorted by time.
 
     `goroutine`, `processor` and `thread` are where the sample was taken, -1 for none;

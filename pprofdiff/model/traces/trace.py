@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Codes, Column, Index, Integers, Mask
@@ -62,8 +63,7 @@ class ProcessorState(IntEnum):
     SYSCALL = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stacks:
+class Stacks(Struct, frozen=True, eq=False):
     """Stacks, leaf first: stack i is frames ``frame[offsets[i]:offsets[i+1]]``.
 
     `frame` (int32) are indices of `function`, `file` (both int32, strings) and `line`
@@ -80,8 +80,7 @@ class Stacks:
         return len(self.offsets) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Goroutines:
+class Goroutines(Struct, frozen=True, eq=False):
     """Goroutines, in the order they first appear in the file, one row each.
 
     `id` (int64) is Go's. `name` is the root function of the first stack known. If
@@ -103,8 +102,7 @@ class Goroutines:
         return len(self.id)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(Struct, frozen=True, eq=False):
     """The states of goroutines over time: row i lasts from ``start_ns[i]`` to the next.
 
     Rows ``offsets[g]:offsets[g+1]`` belong to goroutine g, in order. `state` (uint8) is
@@ -133,8 +131,7 @@ class Intervals:
         return len(self.start_ns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProcessorIntervals:
+class ProcessorIntervals(Struct, frozen=True, eq=False):
     """The states of Ps over time: row i lasts from ``start_ns[i]`` to the next.
 
     Rows ``offsets[p]:offsets[p+1]`` belong to P p. `state` (uint8) is a

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -52,11 +51,11 @@ def cycles_of(rows):
     """
     whole = [{**PLAIN, "number": i, **row} for i, row in enumerate(rows, 1)]
     columns = {
-        f.name: np.array(
-            [row[f.name] for row in whole], np.bool_ if f.name in _FLAGS else np.int64
+        name: np.array(
+            [row[name] for row in whole], np.bool_ if name in _FLAGS else np.int64
         )
-        for f in fields(Cycles)
-        if whole[0][f.name] is not None
+        for name in Cycles.__struct_fields__
+        if whole[0][name] is not None
     }
     return Cycles(**{"stacks_mb": None, "globals_mb": None} | columns)
 

@@ -19,9 +19,8 @@ shows. `as_go_has_it` undoes what we correct, so that all else can be compared w
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.model.traces.trace import State, Trace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -43,10 +42,10 @@ def times_of(trace):
     """Return the times of all goroutines, of all parts of a trace."""
     parts = [times for _, times in times_in_parts(trace)]
     columns = {}
-    for field in fields(Times):
-        values = [getattr(part, field.name) for part in parts]
-        named = field.name in ("reasons", "range_names")
-        columns[field.name] = values[0] if named else np.concatenate(values)
+    for name in Times.__struct_fields__:
+        values = [getattr(part, name) for part in parts]
+        named = name in ("reasons", "range_names")
+        columns[name] = values[0] if named else np.concatenate(values)
     return Times(**columns)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from itertools import product
 
 import numpy as np
 import pytest
+from msgspec import Struct
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.traces import condensing
@@ -124,7 +125,6 @@ def test_rows_come_back_as_they_were():
     assert not kept(trace)
     for field in fields(whole):
         value, same = getattr(whole, field.name), getattr(trace, field.name)
-        if field.init and is_dataclass(value):
-            for column in fields(value):
-                name = column.name
+        if field.init and isinstance(value, Struct):
+            for name in value.__struct_fields__:
                 np.testing.assert_array_equal(getattr(value, name), getattr(same, name))

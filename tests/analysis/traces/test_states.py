@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
@@ -50,7 +51,7 @@ def traces(draw):
         np.zeros(len(frames), np.int32),
         np.array([line for _, line in frames], np.int64),
     )
-    rows = replace(trace.intervals, stack=np.array(stack, np.int32))
+    rows = structs.replace(trace.intervals, stack=np.array(stack, np.int32))
     return replace(trace, stacks=table, intervals=rows)
 
 

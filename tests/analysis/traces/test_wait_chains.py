@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from pprofdiff.analysis.traces.wait_chains import ENDS, SEVERAL, Rows, wait_chains
 from pprofdiff.model.traces.trace import State
@@ -23,7 +24,7 @@ def woken(draw):
     held = trace.intervals
     last = len(trace.goroutines) - 1
     by = draw(st.lists(st.integers(-1, last), min_size=len(held), max_size=len(held)))
-    return replace(trace, intervals=replace(held, by=np.array(by, np.int32)))
+    return replace(trace, intervals=structs.replace(held, by=np.array(by, np.int32)))
 
 
 def waker_of(trace, g, row):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,7 +16,7 @@ CAPTURES = sorted(
     for folders in ("*/base", "*/new", "versions/*", "sync-pool-gctrace")
     for found in DATA.glob(f"{folders}/*.log")
 )
-COLUMNS = [f.name for f in fields(Cycles)]
+COLUMNS = Cycles.__struct_fields__
 
 _I, _T = r"\d{1,12}", r"\d{1,12}(?:\.\d{1,3})?"
 _LINE = re.compile(

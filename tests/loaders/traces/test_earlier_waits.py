@@ -28,7 +28,7 @@ def begun_at(trace, goroutine, row):
     end = int(rows.offsets[goroutine + 1])
     columns = {
         name: np.array(getattr(rows, name)[row:end])
-        for name in Intervals.__dataclass_fields__
+        for name in Intervals.__struct_fields__
         if name != "offsets"
     }
     columns["reason"][0] = columns["stack"][0] = 0

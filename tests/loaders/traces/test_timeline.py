@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import hypothesis
 import numpy as np
 import pytest
@@ -38,7 +36,7 @@ ENDS = {
     E.GC_END: RangeKind.GC_MARK, E.STW_END: RangeKind.STOP_THE_WORLD,
     E.ASSIST_END: RangeKind.MARK_ASSIST, E.SWEEP_END: RangeKind.SWEEP,
 }  # fmt: skip
-COLUMNS = [field.name for field in fields(TimelineEvents)]
+COLUMNS = TimelineEvents.__struct_fields__
 OF_GOROUTINE = (RangeKind.STOP_THE_WORLD, RangeKind.MARK_ASSIST)
 
 
@@ -83,17 +81,17 @@ def events(held):
 
 def rows_of(table):
     """Return a table as one dict a row."""
-    names = [field.name for field in fields(table)]
+    names = table.__struct_fields__
     columns = [getattr(table, name).tolist() for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def typed(table, wide):
     """Check columns' types: `wide` are int64, those called otherwise int32."""
-    for field in fields(table):
-        dtype = {"kind": np.uint8, "seen": np.bool_}.get(field.name, np.int32)
-        wanted = np.int64 if field.name in wide else dtype
-        assert getattr(table, field.name).dtype == wanted, field.name
+    for name in table.__struct_fields__:
+        dtype = {"kind": np.uint8, "seen": np.bool_}.get(name, np.int32)
+        wanted = np.int64 if name in wide else dtype
+        assert getattr(table, name).dtype == wanted, name
 
 
 def read_ranges(held):

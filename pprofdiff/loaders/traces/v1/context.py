@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
@@ -18,8 +17,7 @@ from pprofdiff.model.arrays import Column, Index, Mask
 NOBODY = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class V1Context:
+class V1Context(Struct, frozen=True, eq=False):
     """The goroutine, P and thread of each event before it happens, -1 for none.
 
     `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.

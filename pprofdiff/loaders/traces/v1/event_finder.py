@@ -8,9 +8,9 @@ count of each type then shows which of them begin events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import varints
@@ -54,8 +54,7 @@ def _tables() -> tuple[Mask, Column]:
 _KNOWN, _AFTER = _tables()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Varints:
+class Varints(Struct, frozen=True, eq=False):
     """Consecutive numbers; `lead` (uint8) is the first byte of each.
 
     `values` is uint32 if all fit, else uint64, and is followed by `TAIL` zeros.
@@ -65,8 +64,7 @@ class Varints:
     lead: Codes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FoundEvents:
+class FoundEvents(Struct, frozen=True, eq=False):
     """The whole events at the start of a chunk; `used` is their length in bytes.
 
     `numbers` are those of the whole chunk, and `ends` (int64) the last byte of each.

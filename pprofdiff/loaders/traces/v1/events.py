@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import membership
@@ -12,8 +11,7 @@ from pprofdiff.loaders.traces.wide_values import WideValues
 from pprofdiff.model.arrays import Codes, Column
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class V1Events:
+class V1Events(Struct, frozen=True, eq=False):
     """All events, grouped by P, in order for each P.
 
     Columns have one row per event. `type` (uint8) is a `V1Type`, `tick` (int64) a time
@@ -58,8 +56,7 @@ class V1Events:
         return np.flatnonzero(membership(types).view(np.bool_)[self.type])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileTables:
+class FileTables(Struct, frozen=True, eq=False):
     """Tables that the events of a file refer to, keyed by the file's ids.
 
     `frequency` is the clock's, in ticks per second. `stacks` has, for each id, the

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
@@ -61,8 +60,7 @@ _SHOWS_STACK = membership(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderedTrace:
+class OrderedTrace(Struct, frozen=True, eq=False):
     """The events of a trace and the data derived from them.
 
     `time` (int64 ns) and `stack` (int32, an index) are by event; `stack_ids` maps the

@@ -6,9 +6,8 @@ A fast call has no end: it takes one nanosecond, as in Go's reader
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.loaders.traces.v1.context import V1Context
 from pprofdiff.loaders.traces.v1.events import V1Events
@@ -20,8 +19,7 @@ from pprofdiff.model.arrays import Column
 _BEGINS, _OVER, _STOPS = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Syscalls:
+class Syscalls(Struct, frozen=True, eq=False):
     """System calls among the transitions, as their rows (int64, increasing).
 
     `fast` calls ended at once; in `lost` calls the goroutine lost its P, to the events

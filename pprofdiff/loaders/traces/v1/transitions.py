@@ -8,8 +8,6 @@ position on the P) orders events regardless of their timestamps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pprofdiff.loaders.traces.byte_tables import (
@@ -33,7 +31,7 @@ from pprofdiff.loaders.traces.v1.schema import (
     V1Type,
 )
 from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import State
 
 S = State
@@ -74,8 +72,7 @@ _ALLOWED, _NEXT = transition_tables(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transitions(Table):
+class Transitions(Table, frozen=True):
     """Events that change a goroutine's state, grouped by goroutine, each in order.
 
     `owner` (int32, increasing) is the goroutine, `row` (int64) the event's row, `type`

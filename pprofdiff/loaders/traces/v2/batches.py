@@ -8,7 +8,6 @@ sequence numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pprofdiff.loaders.traces.damage import Damage
@@ -36,8 +35,7 @@ class Batch(NamedTuple):
     experiment: int
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(NamedTuple):
     """The batches of a generation, in file order; `stop` is the byte after the last."""
 
     number: int

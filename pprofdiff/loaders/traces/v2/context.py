@@ -6,9 +6,9 @@ fills in the events between. The rules are in internal/trace/order.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, lookup
@@ -48,8 +48,7 @@ _PROCESSOR = byte_table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadBindings:
+class ThreadBindings(Struct, frozen=True):
     """The goroutine and the P of each thread between two generations.
 
     Both map a thread id (int64) to the index of a goroutine or P; others are left out.
@@ -59,8 +58,7 @@ class ThreadBindings:
     processor: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Context:
+class Context(Struct, frozen=True, eq=False):
     """The goroutine and P that each event's thread has before the event.
 
     `goroutine` and `processor` are indices, -1 for none. `goroutine_key` and

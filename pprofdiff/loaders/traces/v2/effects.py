@@ -15,13 +15,13 @@ whatever thread that is, if the status differs from the last known state, else a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.model.arrays import Column, Index, Integers, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 # Keys, in the order of an owner's effects: before its status; the status (or creation);
 # right after it; what a thread continues from the previous generation; a status after
@@ -33,8 +33,7 @@ _BITS = 63
 _ROWS_AT_ONCE = 1 << 17
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Effects:
+class Effects(Struct, frozen=True, eq=False):
     """Effects on owners, in any order: integer columns of equal length.
 
     `owner` is an index, 0 or more; `key` is one of this module's; `event` is the
@@ -48,8 +47,7 @@ class Effects:
     second: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderedEffects(Table):
+class OrderedEffects(Table, frozen=True):
     """Effects grouped by owner, in order for each; columns as in `Effects`."""
 
     owner: Index

@@ -7,9 +7,8 @@ merge with the number that follows; their first byte identifies them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import varints
@@ -22,8 +21,7 @@ from pprofdiff.model.arrays import Codes, Column, Index
 _PADDING = bytes(16)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BatchVarints:
+class BatchVarints(Struct, frozen=True, eq=False):
     """The numbers of some batches, one batch after another.
 
     `values` is uint32 if all fit, else uint64, followed by `varints.TAIL` zeros; `lead`

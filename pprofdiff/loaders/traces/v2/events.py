@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
@@ -22,8 +21,7 @@ FREQUENT = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Events:
+class Events(Struct, frozen=True, eq=False):
     """The timed events of a generation, grouped by thread, each thread's in order.
 
     Columns have one row per event. `type` (uint8) is an `EventType`, `time` (int64) in

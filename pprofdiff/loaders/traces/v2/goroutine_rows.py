@@ -7,10 +7,10 @@ backwards, the times of its events are raised first, and the rows rewritten.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import UNKNOWN, membership
@@ -33,7 +33,7 @@ from pprofdiff.loaders.traces.v2.row_store import OwnerCounts, RowStore
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 E = EventType
 # Effects with a stack of the goroutine that they affect.
@@ -42,8 +42,7 @@ _OWN_STACK = membership(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineStates(Table):
+class GoroutineStates(Table, frozen=True):
     """The state of each goroutine between two generations, one row each.
 
     `state` (uint8) is its `State`, `UNKNOWN` if never mentioned; `first_stack` (int32)
@@ -62,8 +61,7 @@ class GoroutineStates(Table):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GenerationEvents:
+class GenerationEvents(Struct, frozen=True, eq=False):
     """The events of a generation and the data derived from them.
 
     The generation began at `since` (ns). Goroutines with indices below `known` were
@@ -81,8 +79,7 @@ class GenerationEvents:
     known: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NewGoroutines(Table):
+class NewGoroutines(Table, frozen=True):
     """Goroutines first mentioned by a generation; columns as in `Goroutines`."""
 
     goroutine: Index
@@ -99,8 +96,7 @@ class NewGoroutines(Table):
         return cls(index, np.zeros(0, np.bool_), time, time, index, index)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoroutineRows:
+class GoroutineRows(Struct, frozen=True, eq=False):
     """A generation's results on goroutines, in addition to the rows in the store."""
 
     counts: OwnerCounts

@@ -6,9 +6,10 @@ Source: ``goStates`` and related functions in internal/trace/order.go.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
@@ -95,8 +96,7 @@ _BUMPS = np.zeros(256, np.bool_)
 _BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StateChanges:
+class StateChanges(Struct, frozen=True, eq=False):
     """A chunk of effects on goroutines, grouped by goroutine, and the resulting states.
 
     All columns have one row per effect of `effects`. `effect` (uint8) is an
@@ -181,8 +181,7 @@ def goroutine_state_changes(
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AllEffects:
+class _AllEffects(Struct, frozen=True, eq=False):
     """All effects on goroutines, recomputed each time: their columns are large."""
 
     events: Events

@@ -7,9 +7,9 @@ internal/trace/order.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
@@ -36,7 +36,7 @@ from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType, ProcStatus
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses, mentioned_syscalls
 from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import ProcessorState
 
 E = EventType
@@ -74,8 +74,7 @@ _BUMPS = membership((E.PROC_START, E.PROC_STEAL, E.GO_SYSCALL_BEGIN))
 _BEGINS = membership((E.GO_SYSCALL_BEGIN, _CALLER_STATUS))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProcessorStates(Table):
+class ProcessorStates(Table, frozen=True):
     """The state of each P after a generation, one row per P.
 
     `state` (uint8) is a `ProcessorState`, `UNKNOWN` if never mentioned, or one of this
@@ -100,8 +99,7 @@ class ProcessorStates(Table):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProcessorChanges(Table):
+class ProcessorChanges(Table, frozen=True):
     """Effects on Ps, grouped by P, and the resulting states.
 
     `owner` (int32) is a P, `event` (int64) the row of an event, `state` (uint8) the
@@ -242,8 +240,7 @@ def _kinds_of_effect(events: Events, effects: OrderedEffects) -> Codes:
     return effect
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Calls:
+class _Calls(Struct, frozen=True, eq=False):
     """The system call on a P after each effect on it.
 
     `goroutine` (int32) is in the call, -1 if none; `event` (int64) is the row of the

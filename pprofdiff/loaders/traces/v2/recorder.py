@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.loaders.traces.clock_order import HappensBefore
 from pprofdiff.loaders.traces.damage import LATEST_TIME, MOST_PROCESSORS, Damage

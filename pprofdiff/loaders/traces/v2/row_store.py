@@ -8,7 +8,6 @@ behind as the result takes.
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.model.arrays import Column, Index, Integers
 from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of, slices
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 # Blocks of at least this many rows on average are copied one by one.
 _LONG_BLOCK = 64
@@ -78,8 +77,7 @@ def _empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(pages, dtype, size)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnerCounts(Table):
+class OwnerCounts(Table, frozen=True):
     """The owners of one generation's rows in a `RowStore`, grouped by owner.
 
     `owner` (int32) are goroutines or Ps in the order of their rows, `count` (int64) is

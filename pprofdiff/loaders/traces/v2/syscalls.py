@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pprofdiff.loaders.traces.id_index import IdIndex
@@ -12,14 +10,13 @@ from pprofdiff.loaders.traces.v2.effects import NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
 from pprofdiff.model.arrays import Column, Index, Integers
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 E = EventType
 _NUMBER_BITS = 40
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProcessorLosses(Table):
+class ProcessorLosses(Table, frozen=True):
     """Goroutines that lost their P during a system call, one row each time.
 
     `goroutine` (int32) is an index; `event` (int64) is the row of the event that took

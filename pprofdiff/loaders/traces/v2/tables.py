@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.interning import IdMap, Interner
@@ -15,7 +15,7 @@ from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.strings import read_stacks, read_strings
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
 from pprofdiff.model.arrays import Column
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import Sync
 
 # The first format whose generations begin with a sync batch holding the clocks.
@@ -25,8 +25,7 @@ _SAMPLE = 6
 _SECOND = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawSamples(Table):
+class RawSamples(Table, frozen=True):
     """CPU samples as in the file, in any order; int64 columns.
 
     `time` is in units of the trace's clock (uint64 bits); the others are ids.
@@ -39,8 +38,7 @@ class RawSamples(Table):
     stack: Column
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GenerationTables:
+class GenerationTables(Struct, frozen=True, eq=False):
     """Tables that the events of a generation refer to.
 
     `ns_per_unit` is the length of a clock unit; `strings` and `stacks` map the ids in

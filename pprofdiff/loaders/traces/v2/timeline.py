@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
 from pprofdiff.loaders.traces.id_index import Ids
@@ -21,7 +20,7 @@ from pprofdiff.loaders.traces.v2.incarnations import Incarnations
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.tables import GenerationTables
 from pprofdiff.model.arrays import Codes, Column, Index, Integers
-from pprofdiff.model.traces.table import Table
+from pprofdiff.model.table import Table
 
 E = EventType
 _METRICS = (E.HEAP_ALLOC, E.HEAP_GOAL, E.PROCS_CHANGE)
@@ -54,8 +53,7 @@ _OF_COLLECTOR = (E.GC_BEGIN, E.GC_END, E.GC_ACTIVE)
 _OF_PROGRAM = (*_OF_COLLECTOR, E.TASK_BEGIN, E.TASK_END, E.LOG)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MetricEvents(Table):
+class MetricEvents(Table, frozen=True):
     """Values of metrics, in any order.
 
     `type` (uint8) is HEAP_ALLOC, HEAP_GOAL (bytes) or PROCS_CHANGE (GOMAXPROCS); `time`

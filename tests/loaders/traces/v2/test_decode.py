@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 
 import numpy as np
 import pytest
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.loaders.traces.header import version_of
 from pprofdiff.loaders.traces.v2 import decode as decoding
 from pprofdiff.loaders.traces.v2.batches import generations
+from pprofdiff.model.traces.trace import Trace
 from tests.conftest import DATA
 from tests.examples import daily
 
@@ -25,8 +28,10 @@ def flat(value):
     """Return what a trace is made of, arrays as bytes."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
-    if is_dataclass(value):
+    if isinstance(value, Trace):
         return [flat(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Struct):
+        return list(map(flat, astuple(value)))
     return value
 
 

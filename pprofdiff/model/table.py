@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from functools import cache
+from typing import Self, get_args, get_type_hints
 
 import numpy as np
 from msgspec import Struct
@@ -11,8 +12,21 @@ from msgspec import Struct
 from pprofdiff.model.arrays import Integers, Mask
 
 
+@cache
+def dtypes_of(table: type[Struct]) -> tuple[type[np.generic], ...]:
+    """Return the dtype that each field of a class is annotated with, in order."""
+    arrays = get_type_hints(table)
+    dtypes = (get_args(arrays[name])[-1] for name in table.__struct_fields__)
+    return tuple(get_args(dtype)[0] for dtype in dtypes)
+
+
 class Table(Struct, frozen=True, eq=False):
     """Columns of equal length; each field of a subclass is one numpy array."""
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return a table without rows."""
+        return cls(*(np.zeros(0, dtype) for dtype in dtypes_of(cls)))
 
     def __len__(self) -> int:
         return len(getattr(self, self.__struct_fields__[0]))
@@ -24,7 +38,9 @@ class Table(Struct, frozen=True, eq=False):
 
     @classmethod
     def concatenate(cls, tables: Sequence[Self]) -> Self:
-        """Return the rows of one or more tables, in the order given."""
+        """Return the rows of some tables, in the order given."""
+        if not tables:
+            return cls.none()
         return cls(
             *(
                 np.concatenate([getattr(table, name) for table in tables])

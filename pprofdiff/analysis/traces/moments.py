@@ -374,8 +374,7 @@ def _painted(shown: _Shown) -> Slices:
     """Return the visible slices, with greater looks drawn over lesser ones."""
     edges = distinct(np.concatenate((shown.start_ns, shown.end_ns)))
     if len(edges) < 2:
-        nothing = np.zeros(0, np.int64)
-        return Slices(nothing, nothing, _all(Look.GC, 0), np.zeros(0, np.bool_))
+        return Slices.none()
     seen = np.zeros(len(edges), np.uint8)
     for look in distinct(shown.look).tolist():
         some = shown.look == look

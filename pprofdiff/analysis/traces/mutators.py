@@ -52,7 +52,7 @@ def utilisation(trace: Trace) -> Utilisation:
     """
     limits = trace.gomaxprocs
     if not len(limits.value) or limits.time_ns[0] >= trace.end_ns:
-        return Utilisation(np.zeros(0, np.int64), np.zeros(0))
+        return Utilisation.none()
     low, high = int(limits.time_ns[0]), trace.end_ns
     start, end = _per_processor(trace, low, high)
     used = open_at_once(start, end)

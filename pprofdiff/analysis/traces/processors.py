@@ -186,8 +186,7 @@ def all_processors_busy(trace: Trace) -> TimeSet:
     in_use = open_at_once(begins, ends)
     limits = trace.gomaxprocs
     if not len(limits.value) or not len(in_use.value):
-        nothing = np.zeros(0, np.int64)
-        return TimeSet(nothing, nothing)
+        return TimeSet.none()
     times = distinct(np.concatenate((in_use.time_ns, limits.time_ns)))
     count = np.append(0, in_use.value)[np.searchsorted(in_use.time_ns, times, "right")]
     limit = np.maximum(value_at(limits, times), 1)

@@ -64,7 +64,7 @@ def clipped(
 def open_at_once(start_ns: Column, end_ns: Column) -> Series:
     """Return how many periods are open over time, from the first change from 0."""
     if not len(start_ns):
-        return Series(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return Series.none()
     first = int(start_ns.min())
     # Even keys are ends, odd ones starts: one in-place sort orders both.
     keys = np.concatenate((start_ns, end_ns))

@@ -106,12 +106,6 @@ class Labels(Table, frozen=True):
     number: Column
     unit: Index
 
-    @classmethod
-    def none(cls) -> Labels:
-        """Return an empty table of labels."""
-        index, column = np.zeros(0, np.int32), np.zeros(0, np.int64)
-        return cls(column, index, index, column, index)
-
 
 class Frames(Struct, frozen=True, eq=False):
     """Stacks as frames, leaf first; an inlined function is a separate frame.

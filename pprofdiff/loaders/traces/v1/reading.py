@@ -64,7 +64,7 @@ class _Reader:
         self._columns = [np.empty(most, dtype) for dtype in dtypes]
         self._size = 0
         self._batches: list[tuple[Column, Column]] = []
-        self._wide: list[WideValues] = [WideValues(_NONE, _NONE)]
+        self._wide: list[WideValues] = []
         self._whole = [_NONE]
         self._arguments = [np.zeros((_MOST, 0), np.int64)]
         self._samples = [np.zeros((_MOST, 0), np.int64)]

@@ -89,12 +89,6 @@ class NewGoroutines(Table, frozen=True):
     creator: Index
     creation_stack: Index
 
-    @classmethod
-    def none(cls) -> NewGoroutines:
-        """Return a table without rows."""
-        index, time = np.zeros(0, np.int32), np.zeros(0, np.int64)
-        return cls(index, np.zeros(0, np.bool_), time, time, index, index)
-
 
 class GoroutineRows(Struct, frozen=True, eq=False):
     """A generation's results on goroutines, in addition to the rows in the store."""
@@ -152,7 +146,7 @@ def _rows_in_order(
     events = generation.events
     state, first_stack = before.state.copy(), before.first_stack.copy()
     writer = _RowWriter(generation, store.room(len(order)))
-    new = [NewGoroutines.none()]
+    new = []
     last = 0
     for changes in _state_changes(generation, order, state):
         time = events.time[changes.effects.event]
@@ -179,14 +173,11 @@ class _RowWriter:
     ) -> None:
         self._generation = generation
         self._columns = columns
-        self._owners: list[Index] = []
-        self._counts: list[Column] = []
+        self._counts: list[OwnerCounts] = []
         self._size = 0
 
     def counts(self) -> OwnerCounts:
-        owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
-        counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
-        return OwnerCounts(owners, counts)
+        return OwnerCounts.concatenate(self._counts)
 
     def add(self, changes: StateChanges) -> None:
         generation = self._generation
@@ -217,9 +208,7 @@ class _RowWriter:
         calls = np.flatnonzero(effect == STATUS_SYSCALL)
         thread[calls] = generation.threads.find(events.argument(1, event[calls]))
         self._size = here.stop
-        owners, counts = counts_of_each(owner)
-        self._owners.append(owners)
-        self._counts.append(counts)
+        self._counts.append(OwnerCounts(*counts_of_each(owner)))
 
 
 def _new_goroutines(

@@ -129,14 +129,7 @@ def processor_state_changes(
     groups = _effects_of(events, context, ids.processors, states)
     most = sum(len(group.owner) for group in groups)
     order = order_effects(groups, len(ids.processors), len(events), most)
-    none = np.zeros(0, np.int64)
-    no_mask = none.astype(np.bool_)
-    changes = [
-        ProcessorChanges(
-            none.astype(np.int32), none, no_mask.view(np.uint8), *[no_mask] * 4
-        )
-    ]
-    losses = [ProcessorLosses(none.astype(np.int32), none, none)]
+    changes, losses = list[ProcessorChanges](), list[ProcessorLosses]()
     owner, number = -1, 0
     for effects in order.chunks():
         effect = _kinds_of_effect(events, effects)

@@ -66,9 +66,7 @@ class _Columns:
         self._stack = np.empty(most, np.int32)
         self._reason = np.empty(most, np.uint16)
         self._arguments = [np.empty(most, np.uint32) for _ in range(_COLUMNS)]
-        self._wide: list[list[WideValues]] = [
-            [WideValues(_NONE, _NONE)] for _ in range(_COLUMNS)
-        ]
+        self._wide: list[list[WideValues]] = [[] for _ in range(_COLUMNS)]
         self._rare = [_NONE]
         self._rare_arguments = [np.zeros((_MOST, 0), np.int64)]
         self._counts = [_NONE]

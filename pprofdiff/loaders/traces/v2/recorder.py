@@ -30,8 +30,7 @@ from pprofdiff.loaders.traces.v2.processor_states import (
 )
 from pprofdiff.loaders.traces.v2.row_store import (
     OwnerCounts,
-    interval_store,
-    processor_store,
+    store_of,
 )
 from pprofdiff.loaders.traces.v2.schema import (
     FIRST_EXPERIMENTAL,
@@ -52,7 +51,7 @@ from pprofdiff.loaders.traces.v2.timeline import (
     with_times,
 )
 from pprofdiff.model.traces.timeline import CPUSamples
-from pprofdiff.model.traces.trace import Sync
+from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals, Sync
 
 E = EventType
 
@@ -66,9 +65,9 @@ class Recorder:
     def __init__(self) -> None:
         self.ids = Ids.none()
         self.syncs: list[Sync] = []
-        self.intervals = interval_store()
+        self.intervals = store_of(Intervals)
         self.interval_counts: list[OwnerCounts] = []
-        self.processor_intervals = processor_store()
+        self.processor_intervals = store_of(ProcessorIntervals)
         self.processor_counts: list[OwnerCounts] = []
         self.new_goroutines: list[NewGoroutines] = []
         self.timeline: list[TimelineEvents] = []
@@ -77,10 +76,8 @@ class Recorder:
         self.events = self.experimental = 0
         self.last_ns = 0
         self._bindings = ThreadBindings({}, {})
-        none, states = np.zeros(0, np.int64), np.zeros(0, np.uint8)
-        index = none.astype(np.int32)
-        self.states = GoroutineStates(states, index)
-        self._processor_states = ProcessorStates(states, none, index, none)
+        self.states = GoroutineStates.none()
+        self._processor_states = ProcessorStates.none()
 
     def add(self, generation: ReadGeneration, share: float) -> None:
         """Add a generation; `share` is the fraction of the file read with it.

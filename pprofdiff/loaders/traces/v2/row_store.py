@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike, NDArray
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.model.arrays import Column, Index, Integers
 from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of, slices
-from pprofdiff.model.table import Table
+from pprofdiff.model.table import Table, dtypes_of
+from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals
 
 # Blocks of at least this many rows on average are copied one by one.
 _LONG_BLOCK = 64
@@ -88,16 +89,10 @@ class OwnerCounts(Table, frozen=True):
     count: Column
 
 
-def interval_store() -> RowStore:
-    """Return a store for the columns of `Intervals`, except `offsets`."""
-    return RowStore(
-        np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32
-    )
-
-
-def processor_store() -> RowStore:
-    """Return a store for the columns of `ProcessorIntervals`, except `offsets`."""
-    return RowStore(np.int64, np.uint8, np.int32, np.bool_)
+def store_of(intervals: type[Intervals | ProcessorIntervals]) -> RowStore:
+    """Return a store for the columns of intervals, except `offsets`."""
+    _, *dtypes = dtypes_of(intervals)
+    return RowStore(*dtypes)
 
 
 def rows_by_owner(

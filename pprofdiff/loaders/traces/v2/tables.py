@@ -126,8 +126,7 @@ def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot 
 
 def _samples(parts: list[memoryview]) -> RawSamples:
     if not parts:
-        none = np.zeros(0, np.int64)
-        return RawSamples(none, none, none, none, none)
+        return RawSamples.none()
     tokens = read_batch_varints(parts)
     values = np.delete(tokens.values[:-TAIL], tokens.starts).astype(np.uint64)
     if len(values) % _SAMPLE:

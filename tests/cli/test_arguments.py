@@ -160,8 +160,6 @@ def test_the_value_may_hold_what_looks_like_a_flag():
         (("-focus",), "needs a value"),
         (("-nodecount=many", *PAIR), "whole number"),
         (("-nodefraction=most", *PAIR), "number"),
-        (("-work=5", *PAIR), "8000:9500"),
-        (("-work=5:6:7", *PAIR), "8000:9500"),
         (("-work=a:b", *PAIR), "8000:9500"),
         (("-max_size=huge", *PAIR), "500MB"),
         (("-color=red", *PAIR), "auto, always, never"),

@@ -86,11 +86,6 @@ def test_a_value_that_is_none_is_answered_with_the_form(cli, here, flag, value):
     assert re.match(rf"-{flag}={re.escape(value)}: must be {FORMS[flag]}", said)
 
 
-@pytest.mark.parametrize("flag", WRONG)
-def test_a_flag_at_the_end_lacks_its_value(cli, here, flag):
-    assert complaint(cli(*LOGS, f"--{flag}")) == f"-{flag} needs a value: -{flag}=…"
-
-
 @pytest.mark.parametrize("value", ["0:1", "1:0", "-1:2", "nan:1", "inf:1", "1:1e20"])
 def test_rates_that_nothing_can_be_divided_by(cli, here, value):
     said = complaint(cli(f"--rps={value}", *LOGS))

@@ -54,19 +54,11 @@ def here(cpu, tmp_path, monkeypatch):
         "cut.pb.gz": whole[: len(whole) // 2],
         "empty.pb.gz": b"",
         "text.txt": b"heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1 0x2\n",
-        "goroutines.txt": b"goroutine 1 [running]:\nmain.main()\n",
-        "gperf.prof": b"".join(
-            n.to_bytes(8, "little") for n in (0, 3, 0, 10000, 0, 1, 1, 4096)
-        ),
         "notes.txt": b"hello\n",
-        "main": b"\x7fELF\2\1\1" + bytes(60),
-        "page.html": b"<!DOCTYPE html><title>x</title>",
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "notes.txt").write_text("hello\n")
-    (tmp_path / "nothing").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -88,24 +80,12 @@ def complaint(done):
             ("bose.pb.gz", "new.pb.gz"),
             r"bose\.pb\.gz: no such file; did you mean base\.pb\.gz\?",
         ),
-        (
-            ("base.pb.gz", "nowhere/new.pb.gz"),
-            r"nowhere/new\.pb\.gz: no such file, and no folder nowhere",
-        ),
-        (("nothing", "new.pb.gz"), r"nothing: .*empty"),
-        (("folder", "new.pb.gz"), r"folder: nothing in this folder.*notes\.txt"),
         (("text.txt", "new.pb.gz"), r"text\.txt: .*debug=1"),
-        (("goroutines.txt", "new.pb.gz"), r"goroutines\.txt: .*debug=2"),
-        (("gperf.prof", "new.pb.gz"), r"gperf\.prof: gperftools.*go tool pprof -proto"),
         (
             ("cut.pb.gz", "new.pb.gz"),
             r"cut\.pb\.gz: .*(cut off|truncated|incomplete|ends)",
         ),
-        (("empty.pb.gz", "new.pb.gz"), r"empty\.pb\.gz: empty"),
         (("notes.txt", "new.pb.gz"), r"notes\.txt: .*hello"),
-        (("main", "new.pb.gz"), r"main: program"),
-        (("page.html", "new.pb.gz"), r"page\.html: web page"),
-        (("base.pb.gz", "cut.pb.gz"), r"cut\.pb\.gz: "),
         (("a=cut.pb.gz", "b=new.pb.gz"), r"cut\.pb\.gz: "),
         (("base.pb.gz", "new.pb.gz", "-focus=["), r"focus"),
         (("base.pb.gz", "new.pb.gz", "-explain=["), r"explain"),
@@ -118,22 +98,12 @@ def complaint(done):
             ("base.pb.gz", "new.pb.gz", "-normalize", "--work=1:2"),
             r"-normalize and --work",
         ),
-        (("base.pb.gz", "new.pb.gz", "--work=0:1"), r"work 0:1"),
-        (("base.pb.gz", "new.pb.gz", "--work=nan:1"), r"work nan:1"),
-        (("base.pb.gz", "new.pb.gz", "--work=inf:1"), r"work inf:1"),
         (("base.pb.gz", "new.pb.gz", "--work=1:1e999"), r"work 1:"),
-        (("base.pb.gz", "new.pb.gz", "--timeout=nan"), r"timeout"),
-        (("base.pb.gz", "new.pb.gz", "--timeout=-1"), r"timeout"),
         (("base.pb.gz", "new.pb.gz", "--seconds=0"), r"seconds"),
-        (("base.pb.gz",), r"base\.pb\.gz: compared with what\?"),
-        (("-", "-"), r"standard input can be read only once"),
-        (("base.pb.gz", "new.pb.gz", "extra.pb.gz"), r"-diff_base"),
-        (("base.pb.gz", "new.pb.gz", "--tpo"), r"did you mean -top\?"),
         (
             ("ftp://host/profile", "new.pb.gz"),
             r"ftp://host/profile: .*(?:not known|fsspec|resolution)",
         ),
-        (("", "new.pb.gz"), r"empty"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -323,25 +293,6 @@ def test_an_output_survives_a_run_that_fails(cli, here):
     assert not [
         p for p in here.iterdir() if p.name.startswith(("tmp", ".tmp", ".pprofdiff"))
     ]
-
-
-@pytest.mark.slow
-def test_several_outputs_of_one_run_agree(cli, here):
-    done = cli(
-        "base.pb.gz",
-        "new.pb.gz",
-        "-o=x.json",
-        "-o=y.json",
-        "--output",
-        "z.csv",
-        "-o",
-        "z.pb.gz",
-    )
-    assert (done.status, done.err) == (0, "")
-    assert Path("x.json").read_bytes() == Path("y.json").read_bytes()
-    rows = json.loads(Path("x.json").read_text("utf-8"))["comparisons"][0]["functions"]
-    assert len(rows) == len(Path("z.csv").read_text("utf-8").splitlines()) - 1
-    assert Path("z.pb.gz").stat().st_size > 10_000
 
 
 @pytest.mark.slow
@@ -543,18 +494,11 @@ def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
 
 
 @pytest.mark.slow
-def test_errors_on_a_terminal_are_plain(tmp_path):
-    status, drawn = terminal([tmp_path / "none.pb.gz", tmp_path / "none.pb.gz"])
-    assert status == 2
-    assert drawn.startswith("pprofdiff: ")
-    assert "\x1b" not in drawn
-
-
-@pytest.mark.slow
 def test_control_characters_in_a_file_name_stay_off_the_terminal(tmp_path):
     path = tmp_path / "a\x1b]0;owned\x07\nb.pb.gz"
     path.write_bytes(b"")
     status, drawn = terminal([path, path])
     assert status == 2
+    assert drawn.startswith("pprofdiff: ")
     assert "\x1b" not in drawn
     assert len(drawn.splitlines()) == 1

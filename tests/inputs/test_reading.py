@@ -95,15 +95,6 @@ def test_several_arguments_keep_their_order(here):
     assert (base.label, new.label) == ("main", None)
 
 
-def test_text_written_with_debug_says_which_flag_to_drop(here):
-    (here / "x").write_bytes(b"heap profile: 1: 2 [3: 4] @ heap/1048576\n")
-    with pytest.raises(FormatError) as caught:
-        read(["x"])
-    assert str(caught.value) == (
-        "x: text profile written with debug=1; fetch it again without ?debug=1"
-    )
-
-
 @pytest.mark.parametrize(
     ("base", "new", "message"),
     [

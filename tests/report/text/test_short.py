@@ -129,31 +129,6 @@ def test_no_number_of_a_table_is_cut_at_any_width(case, full):
     assert seen > 100
 
 
-@pytest.mark.slow
-def test_names_give_way_in_their_middle():
-    report = reported(["health-check/base", "health-check/new"])
-    name = "debuglog.(*Logger).Debug"
-    (grid,) = (
-        grid
-        for grid in grids(report_parts(report))
-        if any(row[grid.flexible].text == name for row in grid.rows)
-    )
-
-    def shown(width):
-        got = [
-            "".join(w for w, _ in line) for line in lines([grid], Page(width, fit=True))
-        ]
-        (row,) = (line for line in got if "−2.41" in line)
-        return row.split()[-1]
-
-    assert shown(100) == name
-    cut = next(shown(width) for width in range(100, 0, -1) if shown(width) != name)
-    head, _, tail = cut.partition("…")
-    assert (name.startswith(head), name.endswith(tail)) == (True, True)
-    assert head
-    assert tail
-
-
 def pairs():
     """Yield what may be compared of the captures: folders, and each of their files."""
     for story in STORIES:
@@ -311,10 +286,3 @@ def test_the_demo_says_nothing_of_its_own_files_and_where_they_are(cli):
     folder = str(Path(demo.__file__).parents[2])
     for words in ((), ("--full",)):
         assert folder not in cli("demo", *words).out
-
-
-@pytest.mark.slow
-def test_full_is_of_the_report_alone(cli):
-    done = cli("-top", "--full", "syncpool/base/cpu.pb.gz")
-    assert done.status == 2
-    assert "--full is for the report" in done.err

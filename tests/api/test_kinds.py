@@ -97,7 +97,6 @@ TRACE, _ = paths("TraceDiff")
             pprofdiff.IncompatibleProfilesError,
             "base is an execution trace .*, a GC log .*; new is an execution trace",
         ),
-        (lambda: pprofdiff.diff([], LOG), pprofdiff.UsageError, "base: no inputs"),
         (
             lambda: pprofdiff.diff(CPU, NEW_CPU, window=(1, 2)),
             pprofdiff.UsageError,

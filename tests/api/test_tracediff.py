@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import pprofdiff
-from pprofdiff.analysis.traces.states import STATES
 from pprofdiff.analysis.traces.workers import workers
 from tests.conftest import DATA, STORIES
 from tests.examples import daily
@@ -142,24 +141,6 @@ def test_both_sides_rows_lie_below_each_other():
                 check_categorical=False,
                 check_dtype=False,
             )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("state", STATES)
-def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path):
-    paths = [DATA / "health-check" / side / "trace.out" for side in ("base", "new")]
-    base, new = (pprofdiff.load(path).profile(state) for path in paths)
-    d = new - base
-    assert (d.data.name, d.data.sample_type.type, d.data.unit) == (
-        state,
-        state,
-        "nanoseconds",
-    )
-    path = tmp_path / "x.json"
-    assert cli("--state", state, *paths, "-q", "-o", path).status == 0
-    (ours,) = json.loads(d.to_json())["comparisons"]
-    (theirs,) = json.loads(path.read_text("utf-8"))["comparisons"]
-    assert ours == theirs
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -53,6 +52,22 @@ def attempt(cli, tmp_path):
         return done.err
 
     return run
+
+
+@pytest.fixture
+def folders(data_folder, tmp_path):
+    """Return a function: names of profiles in, both sides' folders with them out."""
+
+    def make(*names):
+        made = []
+        for side in ("base", "new"):
+            made.append(tmp_path / f"{side}-folder")
+            made[-1].mkdir()
+            for name in names:
+                shutil.copy(data_folder / "syncpool" / side / f"{name}.pb.gz", made[-1])
+        return made
+
+    return make
 
 
 def _without_names(text):
@@ -215,16 +230,8 @@ def test_collections_that_cannot_be(attempt, odd, words):
 @pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", daily(ODD, list(ODD)[::3]))
-def test_collections_that_cannot_be_next_to_profiles(
-    attempt, data_folder, tmp_path, odd
-):
-    sides = []
-    for side in ("base", "new"):
-        folder = Path(tmp_path, f"{side}-folder")
-        folder.mkdir()
-        for name in ("cpu", "allocs", "mutex"):
-            shutil.copy(data_folder / "syncpool" / side / f"{name}.pb.gz", folder)
-        sides.append(folder)
+def test_collections_that_cannot_be_next_to_profiles(attempt, folders, odd):
+    sides = folders("cpu", "allocs", "mutex")
     text = ODD[odd]
     for logs in ((text, PLAIN), (PLAIN, text)):
         for folder, log in zip(sides, logs, strict=True):
@@ -260,16 +267,12 @@ def test_figures_that_no_benchmark_has(attempt, value):
     ],
 )
 def test_numbers_too_long_in_a_summary_next_to_profiles(
-    attempt, data_folder, tmp_path, tool, number, digits
+    attempt, data_folder, folders, tool, number, digits
 ):
     text = (data_folder / "load" / f"{tool}.txt").read_bytes()
     start, end = re.search(number, text).span(1)
-    sides = []
-    for side in ("base", "new"):
-        folder = Path(tmp_path, f"{side}-folder")
-        folder.mkdir()
-        shutil.copy(data_folder / "syncpool" / side / "cpu.pb.gz", folder)
+    sides = folders("cpu")
+    for folder in sides:
         long = text[:start] + b"9" * digits + text[end:]
         (folder / f"{tool}.txt").write_bytes(long)
-        sides.append(folder)
     assert attempt(*sides) is None

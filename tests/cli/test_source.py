@@ -128,7 +128,6 @@ def test_the_work_tree_is_neither_read_nor_touched(
     try:
         price.write_text("package nonsense\n", "utf-8")
         (repo.folder / "new.txt").write_text("x", "utf-8")
-        index = (repo.folder / ".git" / "index").read_bytes()
         status = repo.run("status", "--porcelain=v2")
         index = (repo.folder / ".git" / "index").read_bytes()
         assert cli(*words, "--list", "store") == before

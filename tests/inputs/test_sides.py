@@ -20,22 +20,33 @@ NONE = (
 
 
 def profile_in(cli, path, *words):
-    """Return the only comparison of a JSON report."""
+    """Return a JSON report, and its only comparison."""
     done = cli(*words, "-q", f"-o={path}")
     assert (done.status, done.out, done.err) == (0, "", "")
-    (found,) = json.loads(path.read_text("utf-8"))["comparisons"]
+    report = json.loads(path.read_text("utf-8"))
+    (found,) = report["comparisons"]
     assert found["kind"] == "profile"
-    return found
+    return report, found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_time_in_a_state_is_a_profile_of_that_name(cli, tmp_path, state):
-    found = profile_in(cli, tmp_path / "x.json", f"--state={state}", *TRACES)
+    words = f"--state={state}", *TRACES
+    report, found = profile_in(cli, tmp_path / "x.json", *words)
     assert (found["sample_type"], found["unit"]) == (state, "nanoseconds")
-    for side, path in zip(("base", "new"), TRACES, strict=True):
-        values = pprofdiff.load(path).profile(state).data.values[:, 1]
-        assert found["total"][side] == values.sum()
+    both = [pprofdiff.load(path).profile(state) for path in TRACES]
+    assert json.loads((both[1] - both[0]).to_json())["comparisons"] == [found]
+    for side, own in zip(("base", "new"), both, strict=True):
+        assert found["total"][side] == own.data.values[:, 1].sum() > 0
+        for parts in (found["groups"], found["categories"]):
+            assert found["total"][side] == sum(row[side] for row in parts)
+    # It is no CPU time: what explains CPU says nothing of it.
+    assert report["findings"] == []
+    group = max(found["groups"], key=lambda row: row["base"])["id"]
+    explained = cli(*words, f"--explain={group}")
+    assert (explained.status, explained.err) == (0, "")
+    assert group in explained.out
     flat = sum(row["delta_flat"] for row in found["functions"])
     assert flat == found["total"]["delta"]
 
@@ -44,7 +55,7 @@ def test_time_in_a_state_is_a_profile_of_that_name(cli, tmp_path, state):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_cpu_samples_inside_traces_are_a_cpu_profile(cli, tmp_path, version):
     made = make.trace("samples", version)
-    found = profile_in(cli, tmp_path / "x.json", "--state=cpu", made, made)
+    _, found = profile_in(cli, tmp_path / "x.json", "--state=cpu", made, made)
     trace = pprofdiff.load(made)
     assert (found["name"], found["sample_type"]) == ("cpu", "cpu")
     assert found["total"]["base"] == 10_000_000 * len(trace.data.samples) > 0
@@ -97,31 +108,3 @@ def test_a_side_without_a_trace_is_one_line(cli, state):
     assert (done.status, done.out) == (2, "")
     said = f"new: --state {state} needs execution traces: there is none on this side"
     assert done.err in (f"pprofdiff: {said}\n", NONE.format(TRACES[0]))
-
-
-def test_any_other_state_is_refused(cli):
-    done = cli("--state=idle", *TRACES)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.endswith("one of running, runnable, blocked, syscall, cpu\n")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("state", ["running", "runnable", "blocked", "syscall"])
-def test_time_in_a_state_has_categories_as_cpu_time_has(
-    cli, load_story, tmp_path, state
-):
-    story, path = load_story("health-check"), tmp_path / "x.json"
-    traces = story.base / "trace.out", story.new / "trace.out"
-    assert cli(*traces, f"--state={state}", f"-o={path}").status == 0
-    report = json.loads(path.read_text("utf-8"))
-    (got,) = report["comparisons"]
-    for side in ("base", "new"):
-        whole = got["total"][side]
-        assert whole == sum(row[side] for row in got["groups"]) > 0
-        assert whole == sum(row[side] for row in got["categories"])
-    # It is no CPU time: what explains CPU says nothing of it.
-    assert report["findings"] == []
-    group = max(got["groups"], key=lambda row: row["base"])
-    explained = cli(*traces, f"--state={state}", f"--explain={group['id']}")
-    assert (explained.status, explained.err) == (0, "")
-    assert group["id"] in explained.out

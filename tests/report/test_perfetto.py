@@ -12,7 +12,6 @@ import pytest
 
 import pprofdiff
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.errors import UsageError
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
 from pprofdiff.report import perfetto
@@ -226,12 +225,6 @@ def test_names_of_any_letters_are_text():
     trace = pprofdiff.load(DATA / "syncpool/base/trace.out", label='a"\\b\n%s</script>')
     events = events_of(pprofdiff.diff(trace, trace))
     assert named(events, "process_name")[0] == 'base: a"\\b\\n%s</script>'
-
-
-def test_profiles_alone_have_none(syncpool):
-    diff = pprofdiff.diff(syncpool.base / "mutex.pb.gz", syncpool.new / "mutex.pb.gz")
-    with pytest.raises(UsageError, match="needs execution traces on both sides"):
-        writer_for("x.perfetto.json")(diff.report())
 
 
 def test_the_command_writes_it(cli, tmp_path):

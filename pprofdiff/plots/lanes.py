@@ -22,7 +22,7 @@ from pprofdiff.analysis.traces.moments import (
     thinned,
 )
 from pprofdiff.goruntime.readable import distinct_names
-from pprofdiff.palette import Theme, colour
+from pprofdiff.palette import colour
 from pprofdiff.plots.axes import (
     SIDES,
     add_legend,
@@ -96,25 +96,25 @@ class _Row:
     name: str
 
 
-def moment(pair: MomentPair, ax: Axes, theme: Theme = "light") -> Axes:
+def moment(pair: MomentPair, ax: Axes) -> Axes:
     """Draw what Ps and goroutines did around the worst moment of each side.
 
     Lighter slices stand for many that are too short to draw. x is time in ns from the
     start of each side's moment; y is lanes, base above new.
     """
-    ax = themed(ax, theme, "")
+    ax = themed(ax, "light", "")
     rows, end = _rows(pair)
     ax.set_xlim(pair.low_ns, pair.high_ns)
     ax.set_ylim(end, 0)
     scale = scale_for((pair.high_ns - pair.low_ns,), "ns")
     mark_axis(ax, "x", (pair.low_ns, pair.high_ns), scale)
     set_ticks(ax, "y", [row.y for row in rows], [row.lane.label for row in rows])
-    _add_sides(ax, pair, rows, theme)
-    seen = _add_slices(ax, rows, pair, theme)
+    _add_sides(ax, pair, rows)
+    seen = _add_slices(ax, rows, pair)
     looks = [look for look in seen if _STYLES[look].words]
-    handles = [_swatch(look, theme) for look in looks]
+    handles = [_swatch(look) for look in looks]
     add_legend(ax, handles, [_STYLES[look].words for look in looks])
-    add_title(ax, TITLES[pair.id], theme)
+    add_title(ax, TITLES[pair.id], "light")
     return ax
 
 
@@ -184,7 +184,7 @@ def _rows(pair: MomentPair) -> tuple[list[_Row], float]:
     return rows, y
 
 
-def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> None:
+def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row]) -> None:
     """Write each side's heading, a bar as long as its moment, and names of lanes.
 
     Vertical lines mark the start and end of a moment, and of a trace if in view.
@@ -194,7 +194,7 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
     letters = int((points_wide(ax) - _LABELS) / _LETTER)
     top = 0.0
     for number, side in enumerate(pair.sides):
-        shade = colour(SIDES[number], theme)
+        shade = colour(SIDES[number])
         top += _BETWEEN * number
         heading = shortened(_heading(pair, number), letters)
         _write(ax, pair.low_ns, top + _LINE / 2, heading, shade)
@@ -207,7 +207,7 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
             ax.add_patch(Rectangle((0, top), long, _BAR, color=shade, linewidth=0))
             for at in (0, side.duration_ns, *side.traced_ns):
                 if pair.low_ns < at < pair.high_ns:
-                    edge = colour("border", theme)
+                    edge = colour("border")
                     line = [top, bottom]
                     ax.plot([at, at], line, color=edge, linewidth=0.8, zorder=0)
         top = bottom + _GAP
@@ -216,7 +216,7 @@ def _add_sides(ax: Axes, pair: MomentPair, rows: list[_Row], theme: Theme) -> No
         for row, name in zip(named, names, strict=True):
             y = row.y - _LANE / 2 - _LINE / 2
             text = shortened(name, letters)
-            _write(ax, pair.low_ns, y, text, colour("faint", theme))
+            _write(ax, pair.low_ns, y, text, colour("faint"))
 
 
 def _narrowest(ax: Axes, pair: MomentPair) -> float:
@@ -240,9 +240,7 @@ def _write(ax: Axes, x: float, y: float, words: str, shade: str) -> None:
     literal(ax.text(x, y, words, size="small", color=shade, va="center"))
 
 
-def _add_slices(
-    ax: Axes, rows: list[_Row], pair: MomentPair, theme: Theme
-) -> list[Look]:
+def _add_slices(ax: Axes, rows: list[_Row], pair: MomentPair) -> list[Look]:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -270,7 +268,7 @@ def _add_slices(
                 corners[:, 2:4, 1] = row.y + half
                 one = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
                 path = Path(corners.reshape(-1, 2), one * len(start))
-                shade = colour(known.colour or SIDES[row.side], theme)
+                shade = colour(known.colour or SIDES[row.side])
                 alpha = _LIGHTER if several else None
                 drawn = PathPatch(path, facecolor=shade, linewidth=0, alpha=alpha)
                 drawn.set_clip_on(False)
@@ -278,16 +276,16 @@ def _add_slices(
     return [look for look in _STYLES if look in seen]
 
 
-def _swatch(look: Look, theme: Theme) -> Artist | tuple[Artist, ...]:
+def _swatch(look: Look) -> Artist | tuple[Artist, ...]:
     """Return the legend handle of a look: both sides' colours if it has none."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     known = _STYLES[look]
     if not known.colour:
-        both = (colour(side, theme) for side in SIDES)
+        both = (colour(side) for side in SIDES)
         return tuple(Patch(facecolor=shade, linewidth=0) for shade in both)
-    shade = colour(known.colour, theme)
+    shade = colour(known.colour)
     if known.height < 1:
         return Line2D([], [], color=shade, linewidth=known.height * _LANE)
     return Patch(facecolor=shade, linewidth=0)

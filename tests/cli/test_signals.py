@@ -75,22 +75,20 @@ def stopped(sides, tmp_path):
         process.communicate()
 
 
-@pytest.mark.parametrize("name", ENDING)
-def test_a_signal_ends_the_process_and_no_file_stays(stopped, name):
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        *((name, -signal.Signals[name], b"") for name in ENDING),
+        ("SIGINT", 2, b"pprofdiff: interrupted\n"),
+    ],
+)
+def test_a_signal_ends_the_process_and_no_file_stays(stopped, name, status, message):
     with heard(name):
         process, out = stopped()
     _, said = ended(process, name)
-    assert (process.returncode, said) == (-signal.Signals[name], b"")
+    assert (process.returncode, said) == (status, message)
     assert [path.name for path in out.iterdir()] == ["x.json"]
     assert (out / "x.json").read_text() == "old"
-
-
-def test_an_interrupt_leaves_no_file(stopped):
-    with heard("SIGINT"):
-        process, out = stopped()
-    _, said = ended(process, "SIGINT")
-    assert (process.returncode, said) == (2, b"pprofdiff: interrupted\n")
-    assert [path.name for path in out.iterdir()] == ["x.json"]
 
 
 def test_what_is_ignored_stays_ignored(stopped):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import pprofdiff
 from pprofdiff.analysis.profiles.single import profile_sums
 from pprofdiff.errors import FormatError, UsageError
 from pprofdiff.fleets.over import load_series, series_tasks
@@ -284,21 +283,3 @@ def test_too_many_steps_and_one_are_one_line(builds, minutes):
         load_series([str(minutes)], "time", HERE, every=1)
     with pytest.raises(FormatError, match="all profiles are of build 9"):
         load_series([f"{builds}/build=9"], "build", HERE)
-
-
-@pytest.mark.slow
-def test_a_function_that_is_planted_is_reported_from_real_files(tmp_path):
-    pytest.importorskip("ruptures")
-    for build in range(41, 47):
-        planted = 0.02 if build >= 44 else 0.0
-        making.write(
-            tmp_path / f"build={build}",
-            range(12),
-            samples=1500,
-            again=build,
-            planted=planted,
-        )
-    series = pprofdiff.fleet(str(tmp_path), over="build", workers=0)
-    functions = series.changes[series.changes["sort"] == "function"]
-    assert functions[["name", "step"]].to_numpy().tolist() == [[making.PLANTED, "44"]]
-    assert np.isclose(functions["delta"].iloc[0], 0.02, atol=0.004)

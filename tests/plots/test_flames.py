@@ -17,9 +17,9 @@ from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
-from pprofdiff.plots.flames import flame_rows, flamegraph_in_words
+from pprofdiff.plots.flames import flame_rows
 from tests.examples import daily
-from tests.plots.captured import HOSTILE, STORIES, profile_diff
+from tests.plots.captured import STORIES, profile_diff
 
 BUDGET = 900
 
@@ -188,16 +188,6 @@ def test_only_functions_are_spelled_shorter():
     (whole, *_) = [text for text in ax.texts if isinstance(text, FrameName)]
     assert whole.names == [whole.names[0]]
     assert re.fullmatch(r"all  [\d.]+ → [\d.]+ GiB", whole.names[0])
-
-
-@pytest.mark.matrix
-@pytest.mark.slow
-@pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]))
-def test_hostile_names_are_drawn(label):
-    diff = profile_diff("zstd", "cpu", (label, "pr"))
-    data = plots.image(lambda figure: plots.flamegraph(diff, figure.subplots()), "svg")
-    assert data.startswith(b"<svg")
-    assert flamegraph_in_words(diff).isprintable()
 
 
 def test_rows_are_as_deep_as_asked():

@@ -147,6 +147,9 @@ def test_frames_of_steps(series):
     assert (steps["hosts"] == 12).all()
     shares = series.curves.query("sort == 'group'").groupby("step")["share"].sum()
     assert np.allclose(shares, 1)
+    changes = series.changes.query("sort == 'function'")
+    assert changes[["name", "step"]].to_numpy().tolist() == [[making.PLANTED, "44"]]
+    assert np.isclose(changes["delta"].iloc[0], 0.03, atol=0.006)
 
 
 @pytest.mark.slow

@@ -139,7 +139,7 @@ class Builds(Shown):
     @property
     def categories_scaled(self) -> pd.DataFrame:
         """Like `categories`, scaled (see `mode`), float64."""
-        return self.categories.mul(self._scales(), axis=0)
+        return self.categories.mul(list(self.factors), axis=0)
 
     @property
     def groups(self) -> pd.DataFrame:
@@ -154,7 +154,7 @@ class Builds(Shown):
     @property
     def groups_scaled(self) -> pd.DataFrame:
         """Like `groups`, scaled (see `mode`), float64."""
-        return self.groups.mul(self._scales(), axis=0)
+        return self.groups.mul(list(self.factors), axis=0)
 
     @property
     def functions(self) -> pd.DataFrame:
@@ -182,11 +182,6 @@ class Builds(Shown):
         import pandas as pd
 
         return pd.Index(list(self.names), name="build", dtype=object)
-
-    def _scales(self) -> pd.Series[float]:
-        import pandas as pd
-
-        return pd.Series(self.factors, self._index(), "float64")
 
     def _sums(self) -> NDArray[np.int64]:
         """Return sums by build and category; zeros if there are no categories."""

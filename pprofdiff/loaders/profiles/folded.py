@@ -60,6 +60,14 @@ _AFTER_NAME = re.compile(
 _FRAME_IN_FILE = re.compile(
     r"(.+) \(([^()]+\.(?:py[xi]?|c|cc|cpp|cxx|h|hpp|tcc|rs))(?::(\d{1,9}))?\)"
 )
+# fil: ``/srv/cart.py:12 (total)``, the line that runs. Where the function begins:
+# ``/srv/cart.py:12:total`` (flameprof), ``shop::total:src/cart.rs:12`` (tracing-flame).
+_SOURCE = (
+    r"((?:[A-Za-z]:)?[^:]*\.(?:py[xi]?|rs|c|cc|cpp|cxx|h|hpp|rb|php|pl|pm|[cm]?[jt]s|lua"
+    r"|exs?|erl|java|kt|scala|clj|swift|zig|nim|d|ml|hs|go)|<[\w .]+>|~):(\d{1,9})"
+)
+_FILE_BEFORE = re.compile(_SOURCE + r"(?: \((.+)\)|:(.+))")
+_FILE_AFTER = re.compile(r"(.*?[^:]):" + _SOURCE)
 # rbspy: ``score - /srv/feed.rb:11``; ``(unknown) [c function] - (unknown)``.
 _RUBY_FRAME = re.compile(
     r"(.+) - (?:(.+\.(?:rb|erb|rake|ru))|\(?unknown\)?)(?::(\d{1,9}))?"
@@ -292,13 +300,13 @@ def _tables(frames: list[bytes]) -> tuple[Functions, Locations, tuple[str, ...]]
 def _parsed(frame: str) -> tuple[str, str, int]:
     """Return a frame's function, its file ("" if unknown) and line (0 if unknown)."""
     file, line = "", "0"
+    frame = frame.strip(" ")
+    if (known := _placed(frame)) is not None:
+        return known
     if (placed := _FRAME_IN_FILE.fullmatch(frame)) is not None:
         frame, file, line = placed.groups("0")
         if file.endswith(_OF_PYTHON):
             return frame, file, int(line)
-    if (placed := _RUBY_FRAME.fullmatch(frame)) is not None:
-        frame, file, line = placed.groups("")
-        return frame, file, int(line or "0")
     if (script := _SCRIPT_FRAME.fullmatch(frame)) is not None:
         name, file, line, column = script.groups()
         # The body of a module, and functions without names.
@@ -310,3 +318,18 @@ def _parsed(frame: str) -> tuple[str, str, int]:
     while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
         frame = name
     return readable(frame), file, int(line)
+
+
+def _placed(frame: str) -> tuple[str, str, int] | None:
+    """Return function, file and line of a frame that ends or begins with the latter."""
+    if (before := _FILE_BEFORE.fullmatch(frame)) is not None:
+        file, line, running, begun = before.groups("")
+        # cProfile has ~ for what is not written in Python.
+        return running or begun, file.strip("~"), int(line) if running else 0
+    if (after := _FILE_AFTER.fullmatch(frame)) is not None:
+        name, file, _ = after.groups()
+        return name, file, 0
+    if (ruby := _RUBY_FRAME.fullmatch(frame)) is not None:
+        name, file, line = ruby.groups("")
+        return name, file, int(line or "0")
+    return None

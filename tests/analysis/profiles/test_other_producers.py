@@ -187,6 +187,15 @@ def first_cause(out):
         ("kernel/{}.folded", "30000:30000", "main uses 9.02×"),
         # Cache::put keeps each key twice.
         ("heaptrack/{}.folded", "60000:60000", "Cache::put uses 2.18× the weight"),
+        # price asks for the tariff of each line.
+        ("spans/{}.folded.gz", "", "orders::price takes more of the weight: 1.08"),
+        ("spans/{}.folded.gz", "57:50", "orders::tariff uses 23.1×"),
+        # parse keeps each text that it reads; lines of a function are one.
+        ("fil/{}.folded", "", "parse takes more of the weight: 77.84 → 90.85%"),
+        ("fil/{}.folded", "40000:40000", "parse uses 2.83× the weight"),
+        # Ticket.key parses its day by strptime.
+        ("flameprof/{}.folded", "28105:5060", "key uses 39.0×"),
+        ("flameprof/{}.folded", "", "<built-in method strptime> now takes 78.2%"),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/{}.folded", "", "shop::Cart::total now takes"),
         ("cpp/{}.folded", "88581:33623", "shop::Cart::sum uses"),
@@ -213,6 +222,9 @@ def test_the_planted_change_is_the_first_cause(cli, sides, work, cause):
         ("datadog/{}", ""),
         ("go-perf/{}.folded.gz", "6413700:1589100"),
         ("perl/{}.folded", "49920:6620"),
+        ("fil/{}.folded", "40000:40000"),
+        ("flameprof/{}.folded", ""),
+        ("flameprof/{}.folded", "28105:5060"),
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
@@ -256,6 +268,7 @@ def test_work_is_not_guessed(cli, sides, said):
         ("java/{}.folded.gz", "String.format", "Orders.receipt"),
         ("ruby/{}.folded.gz", "Class#new", "Page#escape"),
         ("datadog/{}", "_deepcopy_list", "Ledger.balance"),
+        ("flameprof/{}.folded", "<built-in method strptime>", "key"),
     ],
 )
 def test_library_code_of_one_side_has_its_caller_in_the_program(

@@ -99,6 +99,14 @@ def named(frame):
         # rbspy
         ("block in score - /srv/shop/feed.rb:9", "block in score"),
         ("(unknown) [c function] - (unknown)", "(unknown) [c function]"),
+        # fil-profile, flameprof, tracing-flame
+        ("/srv/cart.py:12 (total)", "total"),
+        ("<frozen runpy>:290 (run_path)", "run_path"),
+        ("/srv/cart.py:12:<listcomp>", "<listcomp>"),
+        ("~:0:<built-in method builtins.sorted>", "<built-in method builtins.sorted>"),
+        (" shop::total:src/cart.rs:12", "shop::total"),
+        (" shop::total:C:\\shop\\cart.rs:12", "shop::total"),
+        ("Cart::total", "Cart::total"),
         # perf script
         ("main.(*Ledger).Post+0xae (/srv/ledger)", "main.(*Ledger).Post"),
         # Free Pascal

@@ -20,6 +20,11 @@ sentence: below it, runs of one build differ as much."""
 MINOR = 0.01
 """Share of the total from which a reader sees in a table what a sentence omits."""
 
+SAMPLED_BYTES = 1 << 19
+"""Bytes that a sample of memory is worth at most where a profile does not say: Go,
+jemalloc, gperftools and V8 sample every 512 KiB or more often, and larger objects
+always."""
+
 MUCH = 0.1
 """Share of time or memory that is large by itself: Go's GC guide keeps 5 to 10% of
 headroom below a memory limit."""

@@ -262,28 +262,34 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
 
 def _compared(comparison: Comparison) -> Compared:
     """Return what profiles compare, of which nothing measures speed."""
-    per_op, cpu = _per_op(comparison), comparison.cpu
+    cpu = comparison.cpu
     if cpu is not None and cpu.normalization.mode == "composition":
         return "shares"
-    if cpu is None and any(one.of_goroutines for one in per_op):
+    if cpu is None and any(one.of_goroutines for one in _per_op(comparison)):
         return "goroutines"
     if cpu is None and any(is_counted(one.new.profile) for one in comparison.profiles):
         return "counts"
-    return "ops" if per_op else ""
+    return "ops" if _are_known(comparison) else ""
 
 
 def _per_op(comparison: Comparison) -> list[ProfileDiff]:
     return [d for d in comparison.profiles if d.normalization.mode == "per_work"]
 
 
+def _are_known(comparison: Comparison) -> bool:
+    """Return whether operations are known; a snapshot has none, but they may be."""
+    without_cpu = comparison.cpu is None and comparison.work is not None
+    return without_cpu or bool(_per_op(comparison))
+
+
 def _basis_of(comparison: Comparison, compared: Compared) -> str:
     """Return what would show the cost per op, which nothing does."""
     if compared == "goroutines":
         return ""
-    per_op = _per_op(comparison)
+    known = _are_known(comparison)
     if compared == "counts":
-        return _TIMES.format("" if per_op else " with --work BASE:NEW")
-    if per_op:
+        return _TIMES.format("" if known else " with --work BASE:NEW")
+    if known:
         return _SPEED
     if comparison.cpu is None:
         return _NOTHING if comparison.loads is None else _PACED

@@ -27,6 +27,7 @@ from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Ledger, sums_by_run
 from pprofdiff.analysis.normalization import choose, counted
+from pprofdiff.analysis.policy import SAMPLED_BYTES
 from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
@@ -39,6 +40,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_of_go,
     is_of_goroutines,
     is_of_trace,
+    is_snapshot,
     is_state,
     is_time_of,
     is_wall,
@@ -67,7 +69,7 @@ from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.csr import first_in_row, take_rows
 from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import Profile, ValueType
-from pprofdiff.units import clipped
+from pprofdiff.units import clipped, comparable
 
 # Names of the sample count column: in Go and gperftools, in Node.js.
 _SAMPLES = ("samples", "sample")
@@ -490,10 +492,13 @@ def _sample_worth(side: ProfileSide, column: int) -> float | None:
     """Return what one sample adds to a column, None if unknown."""
     profile = side.profile
     counted, sampled = profile.sample_types[column], profile.period_type
-    if counted.type == WEIGHT:
+    rate = profile.period if sampled is not None else None
+    held = _of_memory(counted) and not rate
+    if counted.type == WEIGHT or held:
         # Every stack has a sample, so samples are worth no more than the least.
         values = profile.values[:, column]
-        return float(values[values > 0].min(initial=np.iinfo(np.int64).max))
+        most = SAMPLED_BYTES if held else np.iinfo(np.int64).max
+        return float(values[values > 0].min(initial=most))
     if counted.type in _SAMPLES or is_counted(profile):
         return 1.0
     if profile.period and sampled is not None and sampled.unit == counted.unit:
@@ -509,6 +514,11 @@ def _sample_worth(side: ProfileSide, column: int) -> float | None:
         ):
             return float(profile.period)
     return _mean_worth(side, column) if counted.unit in _TIMES else None
+
+
+def _of_memory(counted: ValueType) -> bool:
+    """Return whether a sample type is bytes in use at one moment."""
+    return is_snapshot(counted) and comparable(counted.unit, "bytes")
 
 
 def _mean_worth(side: ProfileSide, column: int) -> float | None:

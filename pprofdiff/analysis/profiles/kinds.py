@@ -18,6 +18,8 @@ _LEADING = 200
 _IN_RUNTIME = methodcaller("startswith", "runtime.")
 _IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
 _WORD = re.compile("[a-z]+")
+# What is in use, where nothing else is said of memory.
+_SPACE = ValueType("space", "bytes")
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 WEIGHT: Final = "weight"
 """The sample type of folded stacks whose counts have another, unknown unit."""
@@ -116,8 +118,18 @@ def is_state(profile: Profile) -> bool:
 
 
 def is_heap(profile: Profile) -> bool:
-    """Return whether samples are allocations, recorded at the allocation site."""
-    return any(t.type.startswith("alloc_") for t in profile.sample_types)
+    """Return whether samples are memory, recorded where it was allocated.
+
+    Jemalloc has ``inuse_space`` alone, V8 and JAX have ``space``.
+    """
+    return any(
+        one.type.startswith("alloc_") or _is_held(one) for one in profile.sample_types
+    )
+
+
+def _is_held(sample_type: ValueType) -> bool:
+    """Return whether a sample type is memory in use, or objects."""
+    return sample_type.type.startswith("inuse_") or sample_type == _SPACE
 
 
 def is_of_goroutines(profile: Profile) -> bool:
@@ -157,8 +169,7 @@ def sample_count(profile: Profile) -> int:
 
 def is_snapshot(sample_type: ValueType) -> bool:
     """Return whether a sample type is a snapshot (live memory), not cumulative."""
-    name = sample_type.type
-    return name.startswith("inuse_") or name in _SNAPSHOTS
+    return _is_held(sample_type) or sample_type.type in _SNAPSHOTS
 
 
 def counts_of(profile: Profile, sample_type: ValueType) -> Counts:

@@ -26,6 +26,8 @@ _LIBRARY_FILE = (
     r"|(?:^|/)(?:node_modules|site-packages|dist-packages|\.cargo/registry"
     r"|\.rustup|rustc/[0-9a-f]{7,}|lib/python\d[.\d]*|usr/include|usr/lib\d*)/"
     r"|(?:^|/)library/(?:std|core|alloc)/src/"
+    # What cargo's build scripts compile: C of other projects.
+    r"|/target/(?:[^/]+/)?(?:debug|release)/build/"
 )
 # Namespaces of Rust, C++ and Java; an implementation belongs to its type. A template
 # of C++ begins with the type that it returns.
@@ -48,9 +50,18 @@ _LIBRARY_NAME = (
     # What threads begin with; V8 and Node.js.
     r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
+    # Other allocators: jemalloc, gperftools, mimalloc.
+    r"|(?:_?rjem_)?je_|tcmalloc::|MallocHook::|mi_(?:heap_)?[mcr]\w*alloc"
     # Of glibc's malloc.c, whatever the compiler made of them.
     r"|(?:malloc_consolidate|unlink_chunk|sysmalloc|systrim|heap_trim|tcache_\w+)(?:\.|$)"
 )
+# What only allocates for its callers, by name and by file.
+_ALLOCATES = re.compile(
+    r"operator new\b|(?:\w+_)?(?:malloc|calloc|realloc|memalign|[mr]allocx)$"
+    r"|(?:_?rjem_)?je_|tcmalloc::|MallocHook::|mi_(?:heap_)?[mcr]\w*alloc|(?:__rustc::)?__r(?:ust|g|dl)_"
+    r"|<?alloc::(?:alloc|raw_vec)::|(?:\w+ )?(?:std|__gnu_cxx)::\w*alloc\w*<"
+)
+_OF_ALLOCATOR = re.compile(r"jemalloc|tcmalloc|gperftools|mimalloc")
 _JAVA = ("java/", "java.", "jdk/", "jdk.")
 _NAMELESS = re.compile(
     r"|\?+|@?0x[0-9a-f]+|<unknown>|unknown|\[unknown\w*\]|\[\S+\.so[.\d]*\]|\[[\w.-]+\]"
@@ -64,6 +75,20 @@ def named(names: Sequence[str]) -> NDArray[np.bool_]:
     ``@0x561baa9862c0`` of LuaJIT's jit.p.
     """
     return np.array([_NAMELESS.fullmatch(name) is None for name in names], np.bool_)
+
+
+def allocators(names: Sequence[str], files: Sequence[str]) -> NDArray[np.bool_]:
+    """Return a mask of functions other than Go's that only allocate for callers.
+
+    `files` has the file of each function, ``""`` if unknown.
+    """
+    return np.array(
+        [
+            _ALLOCATES.match(name) is not None or _OF_ALLOCATOR.search(file) is not None
+            for name, file in zip(names, files, strict=True)
+        ],
+        np.bool_,
+    )
 
 
 def own_code(

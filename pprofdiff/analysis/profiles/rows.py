@@ -26,7 +26,7 @@ from pprofdiff.analysis.ledger.graph import flat_and_cum
 from pprofdiff.analysis.ledger.views import keyed_by_run, merged
 from pprofdiff.analysis.profiles.kinds import is_heap, is_of_go
 from pprofdiff.analysis.profiles.nodes import frame_keys, function_keys
-from pprofdiff.analysis.profiles.own_code import own_code
+from pprofdiff.analysis.profiles.own_code import allocators, own_code
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
@@ -289,7 +289,7 @@ def summed_rows(
         own[-1] = False  # the samples without frames
         if not of_go and not any(rows.files):
             own[_only_root(side.profile, rows)] = False
-        marker = _marker(side.profile, own, rows.names, classified=classified)
+        marker = _marker(side.profile, own, rows, classified=classified)
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values, marker
     )
@@ -300,11 +300,16 @@ def summed_rows(
 
 
 def _marker(
-    profile: Profile, own: NDArray[np.bool_], names: list[str], *, classified: bool
+    profile: Profile, own: NDArray[np.bool_], rows: SideRows, *, classified: bool
 ) -> Marker:
     if classified:
-        return Classifier(own, names)
-    return Marker(own, allocator(names) if is_heap(profile) else None)
+        return Classifier(own, rows.names)
+    if not is_heap(profile):
+        return Marker(own)
+    of_go = is_of_go(profile)
+    return Marker(
+        own, allocator(rows.names) if of_go else allocators(rows.names, rows.files)
+    )
 
 
 def _only_root(profile: Profile, rows: SideRows) -> NDArray[np.int32]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 import pprofdiff
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.kinds import is_of_go, kind_name, primary_column
-from pprofdiff.analysis.profiles.own_code import own_code
+from pprofdiff.analysis.profiles.own_code import allocators, own_code
 from pprofdiff.analysis.profiles.side import side as side_of
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.merge import equal_samples
@@ -196,6 +196,9 @@ def first_cause(out):
         # Ticket.key parses its day by strptime.
         ("flameprof/{}.folded", "28105:5060", "key uses 39.0×"),
         ("flameprof/{}.folded", "", "<built-in method strptime> now takes 78.2%"),
+        # describe makes what touch keeps; layer what step keeps.
+        ("jemalloc-rust/{}.pb.gz", "", "MiB: shop::describe holds 22.2 MiB more"),
+        ("jax/{}.pb.gz", "50:50", "space grew 7.0 → 35.1 MiB: layer holds 28.1 MiB"),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/{}.folded", "", "shop::Cart::total now takes"),
         ("cpp/{}.folded", "88581:33623", "shop::Cart::sum uses"),
@@ -380,7 +383,7 @@ def test_a_share_includes_what_a_function_calls_on_both_sides(cli, tmp_path):
 
 def test_the_report_of_node_opens_on_time(cli):
     out = cli(*both("node/format/{}"), "--full").out
-    assert 0 < out.index("   wall, in s/s") < out.index("   inuse_space, in ")
+    assert 0 < out.index("   wall, in s/s") < out.index("   heap (inuse_space), in ")
 
 
 def test_samples_without_names_are_counted_and_are_no_cause(cli):
@@ -473,6 +476,7 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
         ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),
+        ("_rjem_je_prof_backtrace", False), ("tcmalloc::allocate_full", False),
         ("[unknown]", False), ("[libjvm.so]", False), ("0x7f00", False), ("", False),
         ("<unknown>", False), ("@0x561baa9862c0", False),
         ("Shop.serve_786", True), ("Stdlib.List.assoc_371", False),
@@ -486,6 +490,50 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
 )  # fmt: skip
 def test_without_files_a_name_shows_whose_code_it_is(name, own):
     assert own_code([name], [""], of_go=False).tolist() == [own]
+
+
+def test_memory_in_use_needs_no_sampling_rate(cli):
+    """Neither names one; each has nothing but what is in use at one moment."""
+    for sides, kind in (
+        ("jemalloc-rust/{}.pb.gz", "inuse_space"),
+        ("jax/{}.pb.gz", "space"),
+    ):
+        out = cli(*both(sides), "--work", "50:50").out
+        assert "No outcome: speed was not measured." in out
+        assert f"heap ({kind}), in MiB (absolute; each profile is a snapshot" in out
+        assert "lifetime" not in out
+        assert "▲" in out
+        assert "~" in out
+        assert not re.search(r"debug/pprof|GC|mean size", out)
+    fewer = cli(*both("jemalloc-rust/{}.pb.gz")[::-1]).out
+    assert "shop::describe holds 22.2 MiB less" in fewer
+
+
+def test_allocators_are_no_call_sites(cli):
+    out = cli(*both("jemalloc-rust/{}.pb.gz"), "--full").out
+    assert "<alloc::vec::Vec<u8>>::reserve ← shop::describe" in out
+    assert not re.search("rallocx|_rjem|prof_|raw_vec|alloc::alloc|rust_alloc", out)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "allocates"),
+    [
+        ("operator new", "", True),
+        ("malloc", "", True),
+        ("tc_malloc", "", True),
+        ("je_malloc_default", "", True),
+        ("__rustc::__rust_alloc", "", True),
+        ("<alloc::raw_vec::RawVecInner>::finish_grow", "", True),
+        ("std::allocator_traits<std::allocator<char> >::allocate", "", True),
+        ("irallocx_prof", "/x/tikv-jemalloc-sys/src/jemalloc.c", True),
+        ("alloc::vec::Vec<T,A>::push", "/rustc/1/library/alloc/src/vec/mod.rs", False),
+        ("std::vector<int>::push_back", "", False),
+        ("shop::alloc", "", False),
+        ("Cache::realloc_all", "", False),
+    ],
+)  # fmt: skip
+def test_what_allocates_for_its_callers_is_known(name, file, allocates):
+    assert allocators([name], [file]).tolist() == [allocates]
 
 
 def test_bytes_and_ticks_of_folded_stacks_are_no_samples(cli, tmp_path):

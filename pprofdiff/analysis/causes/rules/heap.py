@@ -32,7 +32,6 @@ from pprofdiff.analysis.judge.calibration import IN_FLIGHT
 from pprofdiff.analysis.judge.counts import CountModel, held_moved, held_variance
 from pprofdiff.analysis.judge.judge import beyond_runs
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.views import View, together
 from pprofdiff.analysis.policy import (
     MAJOR,
@@ -45,6 +44,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.profiles.kinds import is_of_go
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.goruntime.readable import HELD, short
 
@@ -222,7 +222,7 @@ def _live_heap(case: Case) -> ProfileDiff | None:
     An allocs profile has the columns of a heap profile. None if it is unknown which it
     is, or if they grew over unlike spans.
     """
-    diff = case.comparison.of_type("inuse_space")
+    diff = case.comparison.of_type("inuse_space") or case.comparison.of_type("space")
     if diff is None:
         allocs = case.comparison.of_type("alloc_space")
         if allocs is None or column_of(allocs, "inuse_space") is None:
@@ -268,7 +268,7 @@ def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
         )
     )
     names = diff.paired_functions.names
-    own = owned(names)
+    own = diff.paired_functions.own
     variance = _held_variance(diff)
     spread = None if variance is None else by_place(diff, variance).at("place", owners)
     sites = [
@@ -406,7 +406,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     word = "grew" if new > base else "shrank"
     return Finding(
         "heap-growth",
-        f"inuse_space {word} {arrow(base, new, diff.unit)}"
+        f"{diff.sample_type.type} {word} {arrow(base, new, diff.unit)}"
         + (", at all call sites alike" if pace != 1.0 and _alike(diff) else ""),
         ("" if pace == 1.0 else f"Sites that changed did so by about {times(pace)}. ")
         + "Another load, or another age of the process, does that too: a heap profile "
@@ -435,7 +435,7 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
         return f"{whose} of the live heap"
     word = "grew" if new > base else "shrank"
     heap = arrow(*diff.totals, diff.unit)
-    return f"inuse_space {word} {heap}: {whose}"
+    return f"{diff.sample_type.type} {word} {heap}: {whose}"
 
 
 def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
@@ -543,10 +543,13 @@ def _advice(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
         return (
             f"Capture {new}'s growth once more later: a leak goes on, a cache fills up."
         )
-    return (
+    later = (
         f"Capture {new} once more later: what keeps growing is a leak, what stays is a "
-        "cache. /debug/pprof/heap?seconds=60 has the growth of a minute."
+        "cache."
     )
+    if not is_of_go(diff.new.profile):
+        return later
+    return f"{later} /debug/pprof/heap?seconds=60 has the growth of a minute."
 
 
 def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
@@ -564,7 +567,9 @@ def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
 
 def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     source = f"{diff.name} profile"
-    facts = [Fact("live heap", f"{source} inuse_space", *diff.totals, diff.unit)]
+    facts = [
+        Fact("live heap", f"{source} {diff.sample_type.type}", *diff.totals, diff.unit)
+    ]
     if (seconds := _grew_for(diff)) is not None:
         facts.append(Fact("time it grew for", f"{source} duration", *seconds, "s"))
     if len(sites) > 1 and (allocated := _garbage(sites)) is not None:
@@ -572,7 +577,9 @@ def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
         facts.append(Fact(what, f"{source} alloc_space", *allocated, diff.unit))
     for site in sites:
         what = f"in use, of {site.name}"
-        facts.append(Fact(what, f"{source} inuse_space", *site.live, diff.unit))
+        facts.append(
+            Fact(what, f"{source} {diff.sample_type.type}", *site.live, diff.unit)
+        )
         if site.allocated is not None:
             facts.append(
                 Fact(

@@ -78,7 +78,7 @@ def call_sites(
         noise = [None] * len(noise)
     figures = [_figures(diff, leaves, i, objects, noise=noise[i]) for i in order]
     counted: tuple[Column, ...] = _OF_OBJECTS
-    if per_op and not any(cells[-1].text for cells in figures):
+    if not any(cells[-1].text for cells in figures):
         counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
     columns = (
         *compared_columns(diff, labels),

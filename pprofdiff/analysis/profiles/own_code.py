@@ -33,7 +33,7 @@ _LIBRARY_FILE = (
 # of C++ begins with the type that it returns.
 _LIBRARY_NAME = (
     r"(?:\w+ )?<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
-    r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala)[./])"
+    r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala|clojure|groovy)[./])"
     # Leading underscores, except procedures of Fortran's modules (gfortran:
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
     r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d|Dmain$)"

@@ -81,6 +81,14 @@ _OF_PYTHON = (".py", ".pyx", ".pyi")
 _SCRIPT_FRAME = re.compile(
     r"(?:JS|LazyCompile|Function|Eval|Script):[*~^+]?(\S*) (\S+):(\d+):(\d+)"
 )
+# Clojure numbers its classes as it compiles: ``shop$rule$fn__194.invoke``,
+# ``shop$eval199.invoke``; an address is the JVM's, ``Shop$$Lambda.0x7f00.run``.
+_OF_JVM = re.compile(r"[\w/]+\$[\w$+./]+\.[\w<>]+")
+_RUN_NUMBER = re.compile(
+    r"(?<=\w)__\d+(?=[$._])|(?<=\$eval)\d+(?=[$.])"
+    r"|(?<=\$\$Lambda)(?:\$\d+)?(?:[./+]0x[0-9a-f]+|/\d+)?(?=\.)"
+    r"|(?<=Form\$[A-Z]H)[./+]0x[0-9a-f]+(?=\.)|(?<=Form\$DMH)[./+]0x[0-9a-f]+(?=\.)"
+)
 # PHP 8.4 and Excimer: ``{closure:/srv/cart.php(5)}``.
 _CLOSURE = re.compile(r"\{closure:(?:[^{}]*/)?([^{}/]+)\}")
 
@@ -317,6 +325,8 @@ def _parsed(frame: str) -> tuple[str, str, int]:
         return f"{{closure:{closure[1]}}}", "", 0
     while len(name := _AFTER_NAME.sub("", frame)) < len(frame):
         frame = name
+    if _OF_JVM.fullmatch(frame) is not None:
+        return _RUN_NUMBER.sub("", frame), file, int(line)
     return readable(frame), file, int(line)
 
 

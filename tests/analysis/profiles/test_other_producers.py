@@ -196,6 +196,9 @@ def first_cause(out):
         # Ticket.key parses its day by strptime.
         ("flameprof/{}.folded", "28105:5060", "key uses 39.0×"),
         ("flameprof/{}.folded", "", "<built-in method strptime> now takes 78.2%"),
+        # find-rule goes through all rules by a function that it makes.
+        ("clojure/{}.folded.gz", "", "shop$find_rule$fn.invoke now takes 13.8%"),
+        ("clojure/{}.folded.gz", "23559:2572", "shop$find_rule.invokeStatic uses"),
         # describe makes what touch keeps; layer what step keeps.
         ("jemalloc-rust/{}.pb.gz", "", "MiB: shop::describe holds 22.2 MiB more"),
         ("jax/{}.pb.gz", "50:50", "space grew 7.0 → 35.1 MiB: layer holds 28.1 MiB"),
@@ -476,6 +479,7 @@ def test_a_file_shows_whose_code_a_function_is(name, file, own):
         ("operator new", False), ("malloc", False), ("cfree@GLIBC_2.2.5", False),
         ("__memcmp_evex_movbe", False), ("std_total", True), ("main", True),
         ("java/util/HashMap.put", False), ("shop/Cart.total", True),
+        ("clojure/lang/Util.equiv", False), ("shop$find_rule.invoke", True),
         ("_rjem_je_prof_backtrace", False), ("tcmalloc::allocate_full", False),
         ("[unknown]", False), ("[libjvm.so]", False), ("0x7f00", False), ("", False),
         ("<unknown>", False), ("@0x561baa9862c0", False),

@@ -107,6 +107,13 @@ def named(frame):
         (" shop::total:src/cart.rs:12", "shop::total"),
         (" shop::total:C:\\shop\\cart.rs:12", "shop::total"),
         ("Cart::total", "Cart::total"),
+        # Clojure, Java's lambdas
+        ("shop$find_rule__163$fn__164.invoke", "shop$find_rule$fn.invoke"),
+        ("shop$eval199.invokeStatic", "shop$eval.invokeStatic"),
+        ("shop/Cart$$Lambda$14.0x0000000800c03000.apply", "shop/Cart$$Lambda.apply"),
+        ("java/lang/LambdaForm$MH.0x00007f1a.linkTo", "java/lang/LambdaForm$MH.linkTo"),
+        ("java/util/Map$Entry.get", "java/util/Map$Entry.get"),
+        ("lookup__shop_5", "lookup__shop_5"),
         # perf script
         ("main.(*Ledger).Post+0xae (/srv/ledger)", "main.(*Ledger).Post"),
         # Free Pascal

@@ -98,7 +98,7 @@ class Foreign(StrEnum):
     LATENCIES = "distribution of latencies; give the load generator's summary"
     RPROF = "profile of R's Rprof; write it as pprof with proffer::to_pprof"
     LOAD = (
-        "results of artillery, drill, httperf, JMeter or redis-benchmark, which are "
+        "results of artillery, drill, JMeter or redis-benchmark, which are "
         f"not read; {_COUNTED}"
     )
     FLAME_GRAPH = (
@@ -221,7 +221,7 @@ _TEXT = (
     (
         Foreign.LOAD,
         (
-            rb'httperf --|timeStamp,elapsed,label|"test","rps"|====== \w+ ======'
+            rb'timeStamp,elapsed,label|"test","rps"|====== \w+ ======'
             rb"|Concurrency \d+\r?\nIterations|Test run id: "
         ),
     ),

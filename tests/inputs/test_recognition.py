@@ -94,7 +94,6 @@ def fetch(address, path):
         (b"Statistical profiling result from v8.log, (1 ticks", Foreign.V8_LOG),
         (b"command,mean,stddev,median,user\n", Foreign.HYPERFINE),
         (b"| Command | Mean [ms] | Min [ms] |\n", Foreign.HYPERFINE),
-        (b"httperf --client=0/1 --server=h --port=80\n", Foreign.LOAD),
         (b"timeStamp,elapsed,label,responseCode\n", Foreign.LOAD),
         (b'"test","rps","avg_latency_ms"\n', Foreign.LOAD),
         (

@@ -56,6 +56,8 @@ _FORMATS = (
     ),
     _text(b"[total, rate", rb"Requests +\[total, rate", load_texts.vegeta),
     _text(b"ApacheBench", rb"This is ApacheBench, ", load_texts.ab),
+    _text(b"httperf --", rb"(?m)^httperf --\S", load_texts.httperf),
+    _text(b"Target URL:", rb"(?m)^Target URL: +\S", load_texts.loadtest),
     _text(b"starting benchmark", rb"starting benchmark\.\.\.", load_texts.h2load),
     _text(b"Type,Name,Req", rb"Type,Name,Request Count,Fail", load_texts.locust),
     _text(b"Bombarding", rb"Bombarding \S+ (?:for|with) ", load_texts.bombardier),

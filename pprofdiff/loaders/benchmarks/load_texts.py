@@ -187,6 +187,55 @@ def ab(text: bytes) -> LoadSummary | None:
     return summary("ab", counted, found, mean, connections, "closed")
 
 
+def httperf(text: bytes) -> LoadSummary | None:
+    """Read what httperf prints: each connection sends its requests one by one.
+
+    With ``--rate``, connections are opened whether or not others were answered.
+    """
+    total = re.search(
+        rb"(?m)^Total: connections \d+ requests (\d+) replies \d+ test-duration "
+        + _DURATION,
+        text,
+    )
+    rate = _number(rb"Request rate: ", text)
+    times = re.search(
+        rb"(?m)^Reply time \[ms\]: response " + _NUMBER + rb" transfer " + _NUMBER, text
+    )
+    codes = re.search(
+        rb"(?m)^Reply status: 1xx=\d+ 2xx=(\d+) 3xx=(\d+) 4xx=\d+ 5xx=\d+", text
+    )
+    if total is None or rate is None or times is None or codes is None:
+        return None
+    requests, good = _int(total[1]), _int(codes[1]) + _int(codes[2])
+    mean = (_float(times[1]) + _float(times[2])) / 1e3
+    most = re.search(rb"(?m)^Connection rate: .*<=(\d+) concurrent", text)
+    connections = None if most is None else _int(most[1])
+    loop: Loop | None = "open" if b" --rate=" in text.partition(b"\n")[0] else None
+    counted = _seconds(total[2]), requests, max(requests - good, 0), rate
+    return summary("httperf", counted, {}, mean or None, connections, loop)
+
+
+def loadtest(text: bytes) -> LoadSummary | None:
+    """Read what loadtest of npm prints; it counts whole milliseconds."""
+    seconds = _duration(rb"Total time: +", text)
+    rate = _number(rb"Effective rps: +", text)
+    mean = _duration(rb"Mean latency: +", text)
+    requests = _count(rb"Completed requests: +", text)
+    failed = _count(rb"Total errors: +", text)
+    if None in (seconds, rate, mean, requests, failed):
+        return None
+    listed = re.search(rb"(?m)^Percentage of requests.*\n((?: +\d+% .*\n?)*)", text)
+    found = _percentiles(
+        rb"(?m)^ *(\d+)% +",
+        (listed[1] if listed else b"").replace(b" (longest request)", b""),
+    )
+    connections = _count(rb"Concurrent clients: +", text)
+    paced = re.search(rb"(?m)^Target rps: ", text) is not None
+    counted = seconds, requests, failed, rate
+    loop: Loop = "" if paced else "closed"
+    return summary("loadtest", counted, found, mean, connections, loop)
+
+
 def h2load(text: bytes) -> LoadSummary | None:
     """Read what h2load prints (h2load.cc); its rate is of requests that were answered.
 

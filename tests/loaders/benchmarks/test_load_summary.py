@@ -92,7 +92,9 @@ MIXED = [
     name
     for name in REPORTS
     if not PLAIN.fullmatch(name)
-    and not re.search("none|minute|paced.json|fortio.json|ghz.json|autocannon", name)
+    and not re.search(
+        "none|minute|paced.json|loadtest-paced|fortio.json|ghz.json|autocannon", name
+    )
 ]
 
 
@@ -111,10 +113,15 @@ def test_failures_are_what_the_server_refused(name):
             "closed",
         ),
         (
+            ("httperf.txt", "loadtest.txt"),
+            "closed",
+        ),
+        (
             ("ghz.json", "bombardier.txt", "bombardier.json", "k6-handled.json"),
             "closed",
         ),
-        (("vegeta.txt", "vegeta.json", "wrk2.txt"), "open"),
+        (("vegeta.txt", "vegeta.json", "wrk2.txt", "httperf-paced.txt"), "open"),
+        (("loadtest-paced.txt",), ""),
         # Slowed to a rate, or without a word on connections.
         (("bombardier-paced.json", "fortio-paced.txt", "wrk2-plain.txt"), ""),
         (("ghz.txt", "siege.txt", "bombardier-count.txt"), ""),
@@ -153,6 +160,22 @@ def test_what_locust_counts():
     assert [found[rank] for rank in (50, 95, 99, 100)] == pytest.approx(
         [0.004, 0.008, 0.022, 0.180]
     )
+
+
+def test_what_httperf_counts():
+    """Connections that were closed, and answers of 503, are failures."""
+    load = scanned(REPORTS["httperf.txt"])
+    assert load[:5] == ("httperf", 3.195, 582, 121, 182.1)
+    assert (load.mean, load.connections, load.latencies) == (0.0054, 1, ())
+
+
+def test_what_loadtest_counts():
+    load = scanned(REPORTS["loadtest.txt"])
+    assert load[:5] == ("loadtest", 0.451, 600, 125, 1330)
+    assert (load.mean, load.connections) == (0.0025, 4)
+    assert dict(load.latencies) == {
+        50: 0.002, 90: 0.004, 95: 0.004, 99: 0.006, 100: 0.011,
+    }  # fmt: skip
 
 
 def test_what_h2load_counts():

@@ -29,11 +29,11 @@ class Foreign(StrEnum):
     )
     GPERFTOOLS = (
         "gperftools CPU profile, which has addresses but no names; "
-        "convert it with go tool pprof -proto PROGRAM PROFILE"
+        "convert it with google-pprof --collapsed PROGRAM PROFILE"
     )
     GPERFTOOLS_HEAP = (
         "gperftools heap profile, which has addresses but no names; "
-        "convert it with go tool pprof -proto PROGRAM PROFILE"
+        "convert it with google-pprof --collapsed PROGRAM PROFILE"
     )
     PPROF_REPORT = "report printed by go tool pprof; give the profile it was made from"
     BENCHSTAT = (

@@ -72,8 +72,9 @@ _FILE_AFTER = re.compile(r"(.*?[^:]):" + _SOURCE)
 _RUBY_FRAME = re.compile(
     r"(.+) - (?:(.+\.(?:rb|erb|rake|ru))|\(?unknown\)?)(?::(\d{1,9}))?"
 )
-# perf script: ``main.sum+0x4c (/srv/shop)``, the offset in the function and the file.
-_AT_OFFSET = re.compile(rb"\+0x[0-9a-f]+(?: \([^()]*\))?$")
+# perf script: ``main.sum+0x4c (/srv/shop)``, the offset in the function and the file;
+# without a symbol, ``+0x12f4 (/srv/shop)``, the offset in the file.
+_AT_OFFSET = re.compile(rb"\+0x[0-9a-f]+(?: \((?:[^()]*/)?([^()/]*)\))?$")
 
 _OF_PYTHON = (".py", ".pyx", ".pyi")
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
@@ -111,7 +112,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     values = lines.counts()
     frames, depths = lines.frames()
     number, (rows,) = numbered(frames)
-    names = [_AT_OFFSET.sub(b"", frame) for frame in number]
+    names = [_without_offset(frame) for frame in number]
     rows, depths = _from_functions(names, rows, depths)
     offsets = offsets_of(depths)
     functions, locations, strings = _tables(_marked(names, rows, offsets))
@@ -128,6 +129,14 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
         values=values[:, None],
         labels=Labels.none(),
     )
+
+
+def _without_offset(frame: bytes) -> bytes:
+    """Return a frame without its offset, ``[shop]`` if only the file is left."""
+    found = _AT_OFFSET.search(frame)
+    if found is None:
+        return frame
+    return frame[: found.start()] or b"[%s]" % (found[1] or b"unknown")
 
 
 def _counted(values: Column) -> str:

@@ -116,6 +116,8 @@ def named(frame):
         ("lookup__shop_5", "lookup__shop_5"),
         # perf script
         ("main.(*Ledger).Post+0xae (/srv/ledger)", "main.(*Ledger).Post"),
+        ("+0x12f4 (/srv/shop/bin/ledger)", "[ledger]"),
+        ("+0x12f4", "[unknown]"),
         # Free Pascal
         ("SYSTEM_$$_MOVE$formal$formal$INT64", "SYSTEM.MOVE"),
         ("P$CART$_$TCART_$__$$_TOTAL$$INT64", "CART.TCART.TOTAL"),

@@ -42,7 +42,7 @@ from pprofdiff.analysis.policy import MOST, NAMED, NOTICED, SAME_WITHIN, SEVERAL
 from pprofdiff.analysis.profiles.builds import build_differences
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.profiles.kinds import is_counted
+from pprofdiff.analysis.profiles.kinds import is_counted, is_snapshot
 from pprofdiff.units import first_few, percent, rounded
 
 if TYPE_CHECKING:
@@ -277,9 +277,14 @@ def _per_op(comparison: Comparison) -> list[ProfileDiff]:
 
 
 def _are_known(comparison: Comparison) -> bool:
-    """Return whether operations are known; a snapshot has none, but they may be."""
-    without_cpu = comparison.cpu is None and comparison.work is not None
-    return without_cpu or bool(_per_op(comparison))
+    """Return whether operations are known, though a snapshot has no cost per op."""
+    of_snapshot = (
+        comparison.cpu is None
+        and comparison.work is not None
+        and comparison.loads is None
+        and any(is_snapshot(one.sample_type) for one in comparison.profiles)
+    )
+    return of_snapshot or bool(_per_op(comparison))
 
 
 def _basis_of(comparison: Comparison, compared: Compared) -> str:

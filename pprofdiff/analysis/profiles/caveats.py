@@ -16,6 +16,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_cpu,
     is_of_go,
     is_of_trace,
+    is_wall,
     kind_name,
     primary_column,
 )
@@ -252,6 +253,14 @@ def _since_start(
         yield Caveat(
             "sampling-rate",
             "samples per op are comparable only if both sides were sampled at one rate",
+        )
+        return
+    if is_cpu(new.profile) or is_wall(new.profile):
+        # A profiler of time starts and stops; rbspy does not write when.
+        yield Caveat(
+            "no-duration",
+            f"{kind_name(new.profile)} has no duration: values per op are right only "
+            "if --work counts the operations done while profiled",
         )
         return
     covered = "trace" if is_of_trace(new.profile) else "process lifetime"

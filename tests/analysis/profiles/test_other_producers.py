@@ -646,6 +646,8 @@ def test_samples_that_are_written_one_by_one_are_counted(cli):
     out = cli("--work", "19435:4727", *sides).out
     assert first_cause(out).startswith("score uses 12.6× the time: ")
     assert "\n   In it: block in score 23.9 → 306.6 µs/op.\n" in out
+    assert "! wall has no duration: values per op are right only if" in out
+    assert "lifetime" not in out
     assert "\n2. " not in out
     out = cli(*sides).out
     assert first_cause(out).startswith("score takes more of the time: ")

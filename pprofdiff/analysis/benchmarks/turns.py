@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from operator import mul
-from statistics import median
 
 import numpy as np
 from msgspec import Struct
@@ -261,7 +259,7 @@ def _once(base: _Values, new: _Values, key: BenchmarkKey) -> bool:
     space, objects = ALLOCATED.values()
     return not any(
         any(own[key].get(objects, (1.0,)))
-        or median(map(mul, own[key][space], own[key][_ITERATIONS])) > _ONCE
+        or np.median(np.multiply(own[key][space], own[key][_ITERATIONS])) > _ONCE
         for own in (base, new)
     )
 

@@ -258,7 +258,7 @@ def _since_start(
     if is_cpu(new.profile) or is_wall(new.profile):
         # A profiler of time starts and stops; rbspy does not write when.
         yield Caveat(
-            "no-duration",
+            "since-start",
             f"{kind_name(new.profile)} has no duration: values per op are right only "
             "if --work counts the operations done while profiled",
         )

@@ -326,7 +326,11 @@ def _only_root(profile: Profile, rows: SideRows) -> NDArray[np.int32]:
 def _shown(
     sides: tuple[SideRows, SideRows], pairing: Pairing
 ) -> tuple[list[str], list[str | None], list[str]]:
-    """Return the union's names, base's names where they differ, and files."""
+    """Return the union's names, base's names where they differ, and files.
+
+    A function that only base has samples of may be new's by another name: in another
+    profile, or to the source.
+    """
     base, new = sides
     partner = pairing.base_row.tolist()
     gone = partner[len(new.names) :]
@@ -336,6 +340,10 @@ def _shown(
     for row, old in enumerate(partner[: len(new.names)]):
         if old >= 0 and base.names[old] != names[row]:
             base_names[row] = base.names[old]
+    for row, old in enumerate(gone, len(new.names)):
+        known = base.exact[old]
+        if isinstance(known, str) and known != names[row]:
+            names[row], base_names[row] = known, base.names[old]
     return names, base_names, files
 
 

@@ -19,6 +19,7 @@ from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.identity.model import Identity, Paired
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.building import (
@@ -142,6 +143,14 @@ def test_samples_without_a_frame_are_one_row(granularity, base, new):
         for column in ("flat", "cum"):
             assert tuple(int(side[i]) for side in table.raw(column)) == wanted
         assert (table.files[i], table.base_names[i]) == ("", None)
+
+
+def test_a_function_that_new_has_no_samples_of_has_its_name_there():
+    """Another profile, or the source, shows that it was renamed."""
+    diff = compared(profile([(["p.F"], 5), (["p.G"], 3)]), profile([(["p.G"], 3)]))
+    pairs = {"p.(*T).F": Paired("p.F", "p.(*T).F", "source")}
+    table = replace(diff, identity=Identity(pairs)).table("functions")
+    assert ("p.(*T).F", "p.F") in zip(table.names, table.base_names, strict=True)
 
 
 def test_a_function_of_that_name_is_another_row():

@@ -86,7 +86,7 @@ def trace_without_paths(trace: Trace) -> Trace:
         for pair in distinct.tolist()
     ]
     file = np.array(files, np.int32)[place.reshape(-1)]
-    stacks = dataclasses.replace(stacks, file=file)
+    stacks = replace(stacks, file=file)
     return dataclasses.replace(trace, strings=tuple(strings), stacks=stacks)
 
 

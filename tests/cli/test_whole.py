@@ -82,10 +82,6 @@ def complaint(done):
         ),
         (("text.txt", "new.pb.gz"), r"text\.txt: .*debug=1"),
         (
-            ("gperf.prof", "new.pb.gz"),
-            r"gperf\.prof: gperftools.*google-pprof --collapsed",
-        ),
-        (
             ("cut.pb.gz", "new.pb.gz"),
             r"cut\.pb\.gz: .*(cut off|truncated|incomplete|ends)",
         ),

@@ -40,6 +40,7 @@ from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
 from pprofdiff.analysis.profiles.builds import instrumented
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
+from pprofdiff.goruntime.names import is_closure
 from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.identity.model import Identity
 
@@ -49,16 +50,17 @@ _NAMED = 2
 def _with_former_names(finding: Finding, identity: Identity) -> Finding:
     """Return the finding with base's names for the functions in its title.
 
-    Only for pairs that rest on samples alone, or that the user gave: others have the
-    same name.
+    Only for pairs that rest on samples alone, on the source, or on the user's word:
+    others have the same name, and so have closures but for their number.
     """
     clauses = []
     for name in sorted({*finding.names, *finding.functions}):
         pair = identity.pairs.get(name)
         if pair is None or short(name) not in finding.title:
             continue
-        if pair.probability < 1 or pair.by == "given":
-            verb = "was" if pair.by == "given" else "probably was"
+        renamed = pair.by == "source" and not is_closure(name)
+        if pair.probability < 1 or pair.by == "given" or renamed:
+            verb = "probably was" if pair.probability < 1 else "was"
             clauses.append(
                 f"{short(name)} {verb} {short_before(pair.base, name)} in base"
             )
@@ -175,14 +177,17 @@ def find(
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
+        def named(sites: Iterable[Finding]) -> tuple[Finding, ...]:
+            return tuple(_with_former_names(s, comparison.identity) for s in sites)
+
         if not _severe(findings):
-            sites = tuple(allocations_of_units(comparison, allocating))
+            sites = named(allocations_of_units(comparison, allocating))
             # Counts that benchmarks average say less of the same sites.
             rest = (one for one in findings.found if not (sites and one.sure))
             findings = findings._replace(found=(*sites, *rest))
         elif change_apart(comparison, moved):
             left = [one for one in allocating if one not in moved]
-            sites = tuple(allocations_of_units(comparison, left, findings.found))
+            sites = named(allocations_of_units(comparison, left, findings.found))
             findings = findings._replace(found=(*findings.found, *sites))
     found = with_labels(Case(comparison), findings.found)
     return findings._replace(found=tuple(map(with_spans, found)))

@@ -146,21 +146,27 @@ def _alone(
     op, or that differ no more than pilots do, keep the pilot's time.
     """
     packages = [leaf.package for leaf in found]
-    times = {}
+    pilots_of = dict(found)
     for leaf in leaves:
         pilot = max(found[leaf].seconds, FAST_S)
         if pilot > _SHORTEST_TURN_S or packages.count(leaf.package) == 1:
             continue
-        # Go raises the iterations until they take that long.
-        flags = [f"-test.benchtime={_SHORTEST_TURN_S}s"]
-        printed, _ = run_leaf(layouts, side, leaf, 1, flags)
-        for _, unit, value in results_of(printed):
-            if unit == TIME.printed and unlike(value * 1e-9, pilot):
-                times[leaf] = value * 1e-9
-    return {
-        leaf: one._replace(seconds=times.get(leaf, one.seconds))
-        for leaf, one in found.items()
-    }
+        took = _seconds(layouts, side, leaf)
+        if took > pilot and unlike(took, pilot):
+            # Other programs only add time.
+            took = min(took, _seconds(layouts, side, leaf))
+        if took and unlike(took, pilot):
+            pilots_of[leaf] = found[leaf]._replace(seconds=took)
+    return pilots_of
+
+
+def _seconds(layouts: Layouts, side: SideName, leaf: Leaf) -> float:
+    """Return the time per op of a short run of one benchmark, 0 if not printed."""
+    # Go raises the iterations until they take that long.
+    flags = [f"-test.benchtime={_SHORTEST_TURN_S}s"]
+    printed, _ = run_leaf(layouts, side, leaf, 1, flags)
+    times = [value for _, unit, value in results_of(printed) if unit == TIME.printed]
+    return times[-1] * 1e-9 if times else 0.0
 
 
 def _set_up_seconds(

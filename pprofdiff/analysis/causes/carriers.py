@@ -566,7 +566,7 @@ class Carriers:
         """Return a changed function's hunks, and whether it calls `to` after them.
 
         Of a caller, only those with the call count, or else lines up to the last one:
-        later ones run afterwards.
+        later ones run afterwards. Which do is not known of a caller that calls itself.
         """
         hunks = self.by_row[changed.row]
         if not changed.calls:
@@ -580,11 +580,23 @@ class Carriers:
             for i, both in sides.items()
             if any(line in span for lines, span in both for line in lines)
         ]
-        return on_call or [
+        if on_call or self._calls_itself(changed.row):
+            return on_call
+        return [
             (i, True)
             for i, both in sides.items()
             if any(lines and span.start <= max(lines) for lines, span in both)
         ]
+
+    def _calls_itself(self, row: int) -> bool:
+        """Return whether the text of a function has a call by its name."""
+        name = _bare(self.diff.paired_functions.names[row])
+        for place in self.places_of(row).sides:
+            if place is not None and place.extent and place.text is not None:
+                start, end = place.extent
+                if name in called_in(place.text, range(start + 1, end + 1)):
+                    return True
+        return False
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""

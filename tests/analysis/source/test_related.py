@@ -52,6 +52,7 @@ FRAMES = {
 }
 CHANGED = {"outer.go": OUTER.replace("Outer()", "Outer(n int)")}
 LATER = {"outer.go": OUTER.replace("second()", "second()\n	third()")}
+ITSELF = {"outer.go": CHANGED["outer.go"].replace("second()", "t.Outer(1)")}
 CHANGED_FAR = {"far.go": FAR.replace("first()", "second()")}
 TESTS = {"far_test.go": FAR.replace("Far", "TestFar").replace("first", "third")}
 
@@ -412,8 +413,9 @@ def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
     assert related["direct"] == (len(stack) == 2)
 
 
-def test_lines_after_the_last_call_are_no_reason_for_what_it_costs(tmp_path):
-    report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), LATER)
+@pytest.mark.parametrize("changes", [LATER, ITSELF], ids=["after", "recursive"])
+def test_lines_that_may_run_after_the_last_call_are_no_reason(tmp_path, changes):
+    report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), changes)
     assert "outer.go" not in text(report)
 
 

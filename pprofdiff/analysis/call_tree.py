@@ -20,8 +20,7 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
-
-Column = NDArray[np.int64]
+from pprofdiff.model.arrays import Column
 
 # Stand-ins for a category if a node's own samples have none, or several.
 NO_CATEGORY = -1

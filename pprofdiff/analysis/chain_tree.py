@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import CallTree, laid_out, with_values
 from pprofdiff.analysis.judge.judgement import Runs
@@ -28,9 +27,8 @@ from pprofdiff.analysis.traces.waited import (
     wait_in_words,
 )
 from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import offsets_of, sums
-
-Column = NDArray[np.int64]
 
 KINDS: tuple[EndKind, ...] = get_args(EndKind)
 """The categories of the tree's nodes: what chains end at."""

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.filters import pruned_frames
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
 from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.profiles.merge import merge_apart
 from pprofdiff.model.profiles.profile import Profile, ValueType
-
-Column = NDArray[np.int64]
 
 
 class Cell(NamedTuple):

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.goruntime.names import (
     alias,
@@ -32,14 +31,13 @@ from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.identity.nesting import implied
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbols, type_outline
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from pprofdiff.identity.declared import Tree
     from pprofdiff.identity.trees import Labels
 
-Column = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Trees = Callable[[SideEvidence, SideEvidence], "tuple[Tree, Tree]"]
 """Reads the declarations of both sides' functions from their source trees."""
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -197,7 +195,7 @@ class _Decision:
     def _left(self) -> bool:
         return all(lone.any() for lone in self._alone())
 
-    def _alone(self) -> tuple[Bools, Bools]:
+    def _alone(self) -> tuple[Mask, Mask]:
         """Return which functions of each side are unpaired and may be paired."""
         return (self.partner < 0) & ~self.settled[0], ~self.taken & ~self.settled[1]
 
@@ -346,7 +344,7 @@ class _Decision:
         )
         self._alike("number", base, new)
 
-    def _by_case(self, lone: tuple[Bools, Bools]) -> list[tuple[int, int]]:
+    def _by_case(self, lone: tuple[Mask, Mask]) -> list[tuple[int, int]]:
         """Return unpaired functions of a package whose names differ only in case.
 
         If either build has both names, such as an exported function and what it wraps,

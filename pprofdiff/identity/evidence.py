@@ -11,12 +11,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, sums
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _KINDS = 5
 CALLERS, CALLEES, ABOVE, BELOW, BODY = range(_KINDS)
@@ -46,7 +44,7 @@ class Stacks(Protocol):
     def total(self) -> int:
         """Return the weight of all stacks."""
 
-    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+    def frames(self, wanted: Mask) -> Iterator[tuple[Column, ...]]:
         """Yield (offsets, function, line, weight): leaf first, one weight per stack.
 
         Functions are positions in `functions()`, -1 for none; names may repeat there.
@@ -74,7 +72,7 @@ class _OfProfile:
     def total(self) -> int:
         return int(self._weights().sum())
 
-    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+    def frames(self, wanted: Mask) -> Iterator[tuple[Column, ...]]:
         profile, locations = self._profile, self._profile.locations
         weights = self._weights()
         some = wanted[locations.line_function]
@@ -116,7 +114,7 @@ class Entries(Struct, frozen=True, eq=False, dict=True):
     other: Column
     weight: Column
 
-    def take(self, rows: NDArray[np.integer] | Bools) -> Entries:
+    def take(self, rows: NDArray[np.integer] | Mask) -> Entries:
         """Return the chosen rows."""
         return Entries(
             self.function[rows], self.kind[rows], self.other[rows], self.weight[rows]
@@ -180,7 +178,7 @@ class SideEvidence:
         """The number of frames in the stacks, without inlined ones."""
         return sum(map(len, self._stacks))
 
-    def shown(self, wanted: Bools) -> Shown:
+    def shown(self, wanted: Mask) -> Shown:
         """Return what the samples show of the functions selected by a bool each."""
         wanted = np.append(wanted, False)
         samples = np.zeros(len(wanted), np.int64)
@@ -212,7 +210,7 @@ class SideEvidence:
         entries = Entries(rows[rest // _KINDS], rest % _KINDS, other, worth)
         return Shown(entries, samples[:-1])
 
-    def _frames(self, wanted: Bools) -> Iterator[tuple[Column, Column, Column, Column]]:
+    def _frames(self, wanted: Mask) -> Iterator[tuple[Column, Column, Column, Column]]:
         for stacks, ids in zip(self._stacks, self._ids, strict=True):
             for offsets, function, line, weight in stacks.frames(wanted[ids]):
                 yield offsets, ids[function], line, weight

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.symbols import Symbol, Symbols, words
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import expand, offsets_of, order_of
 
-Column = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _RELATIONS = ("callers", "callees", "above", "below", "body")
 _OF_NAMES = ("same name", "words", "same receiver", "closure", "other package")
@@ -112,7 +111,7 @@ class Features:
         self,
         sides: Sides,
         symbols: BothSymbols,
-        lone: tuple[Bools, Bools],
+        lone: tuple[Mask, Mask],
         samples: tuple[Column, Column],
     ) -> None:
         self._sides = sides
@@ -200,7 +199,7 @@ class _Files(Struct, frozen=True, eq=False):
     name: Column
 
 
-def _files(sides: Sides, symbols: BothSymbols, lone: tuple[Bools, Bools]) -> _Files:
+def _files(sides: Sides, symbols: BothSymbols, lone: tuple[Mask, Mask]) -> _Files:
     """Return numbers for the source files of unpaired functions."""
     wanted = {
         side.file_names[row]

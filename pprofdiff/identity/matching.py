@@ -21,12 +21,11 @@ from pprofdiff.identity.features import FEATURES, Features, heaviest, known_rela
 from pprofdiff.identity.nesting import Nesting, implied
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol, Symbols
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import grouped
 from pprofdiff.parallel import both
 
-Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # All pairs of a package's functions are tried, up to this many.
 _MOST_PAIRS = 40_000
@@ -103,7 +102,7 @@ class Candidates(Struct, frozen=True, eq=False, dict=True):
         """The rows of base and of new."""
         return self.base, self.new
 
-    def take(self, chosen: Bools) -> Candidates:
+    def take(self, chosen: Mask) -> Candidates:
         """Return the chosen pairs."""
         return Candidates(self.base[chosen], self.new[chosen], self.features[chosen])
 
@@ -137,7 +136,7 @@ class Matcher:
         sides: tuple[SideEvidence, SideEvidence],
         symbols: tuple[Symbols, Symbols],
         partner: Column,
-        lone: tuple[Bools, Bools],
+        lone: tuple[Mask, Mask],
     ) -> None:
         self.sides = sides
         self.symbols = symbols
@@ -310,7 +309,7 @@ def match(
     sides: tuple[SideEvidence, SideEvidence],
     symbols: tuple[Symbols, Symbols],
     partner: Column,
-    lone: tuple[Bools, Bools],
+    lone: tuple[Mask, Mask],
     parted: Sequence[tuple[int, int]],
     spelled: Sequence[tuple[int, int]] = (),
 ) -> Matched:
@@ -359,7 +358,7 @@ def _from(
 
 
 def _accepted(
-    matcher: Matcher, candidates: Candidates, scores: Floats, chosen: Bools
+    matcher: Matcher, candidates: Candidates, scores: Floats, chosen: Mask
 ) -> list[tuple[int, int, float]]:
     """Accept the chosen pairs, enclosing functions first; return probabilities too."""
     depths = [len(matcher.symbols[0][row].kinds) for row in candidates.base.tolist()]
@@ -388,7 +387,7 @@ def _scores(candidates: Candidates) -> Floats:
 
 def _likely(
     candidates: Candidates, scores: Floats, samples: tuple[Column, Column]
-) -> Bools:
+) -> Mask:
     """Return which pairs are one function unless others are likelier.
 
     A function's replacement has the same callers, file and receiver, so something of
@@ -402,11 +401,11 @@ def _likely(
     own |= candidates.of("same name") > 0
     copied = (candidates.of("same file") > 0) & (candidates.of("body alike") >= 0.5)
     own &= ~elsewhere | (copied & (candidates.of("lines in common") >= _LINES))
-    likely: Bools = (scores >= least) & (own | (candidates.of("closure") > 0))
+    likely: Mask = (scores >= least) & (own | (candidates.of("closure") > 0))
     return likely
 
 
-def _several(candidates: Candidates, chosen: Bools) -> dict[int, tuple[int, ...]]:
+def _several(candidates: Candidates, chosen: Mask) -> dict[int, tuple[int, ...]]:
     """Return base's functions that may be one of a few functions of new."""
     rows: dict[int, list[int]] = defaultdict(list)
     for base, new in zip(

@@ -11,11 +11,11 @@ from itertools import repeat
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+
+from pprofdiff.model.arrays import Column
 
 # A looser key for the name at a position, None if it has none.
 Key = Callable[[int], Hashable | None]
-Column = NDArray[np.int64]
 
 
 class Pairing(Struct, frozen=True, eq=False):

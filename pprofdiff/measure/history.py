@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pprofdiff.analysis.bisection.posterior import Bools
 from pprofdiff.errors import UsageError
 from pprofdiff.inputs.sources.git import GitError, Repository
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.source import Revision
 from pprofdiff.units import printable
 
@@ -54,7 +54,7 @@ def history(
     return commits
 
 
-def contained(commits: Sequence[Revision]) -> Bools:
+def contained(commits: Sequence[Revision]) -> Mask:
     """Return which commits each commit contains, as `posterior` takes it."""
     number = {commit.id: i for i, commit in enumerate(commits)}
     found = np.zeros((len(commits), len(commits)), np.bool_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -145,11 +146,11 @@ def _alone(
     variables may make another many times slower or faster. Those that take a turn per
     op, or that differ no more than pilots do, keep the pilot's time.
     """
-    packages = [leaf.package for leaf in found]
+    packages = Counter(leaf.package for leaf in found)
     pilots_of = dict(found)
     for leaf in leaves:
         pilot = max(found[leaf].seconds, FAST_S)
-        if pilot > _SHORTEST_TURN_S or packages.count(leaf.package) == 1:
+        if pilot > _SHORTEST_TURN_S or packages[leaf.package] == 1:
             continue
         took = _seconds(layouts, side, leaf)
         if took > pilot and unlike(took, pilot):

@@ -18,6 +18,7 @@ from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.model.arrays import Column
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Column = NDArray[np.int64]
 
 # The share of durations above each quantile.
 _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001}

@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.profiles.tables import chains, plumbing
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
@@ -36,7 +37,6 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
 By = Literal["flat", "cum"]
 

@@ -24,13 +24,12 @@ from pprofdiff.analysis.traces.interval_rows import owners_of, ranges_of, row_at
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.wait_chains import wakers
 from pprofdiff.errors import UsageError
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, slices
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable, scaled
-
-Column = NDArray[np.int64]
 
 MOST = 1_000_000
 """Maximum slices per side, about 100 MB of text; later ones are left out."""

@@ -52,7 +52,8 @@ _MOST = 0.1, 0.9
 # 0 allocs/op on 22 sides: 0.2 to 5 KB a turn on five of them, else 28 KB or more.
 _ONCE = 16 << 10
 
-_ITERATIONS = "iterations"
+# A key of no unit that a benchmark may report.
+_ITERATIONS = ""
 
 Floats = NDArray[np.float64]
 _Values = dict[BenchmarkKey, dict[str, list[float]]]
@@ -184,11 +185,11 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
             varies[kind] = _overlap(*both)
-            if kind == "alloc_space":
-                varies[kind] |= [_once(old, current, key) for key in names]
             uneven[kind] = np.any(
                 [np.ptp(side, axis=0) > MINOR * side.max(axis=0) for side in both], 0
             )
+    if "alloc_space" in varies:
+        varies["alloc_space"] |= [_once(old, current, key) for key in names]
     together = max(map(_together, base.of("benchmark")), default=0)
     alike = together or TURNS_TOGETHER
     return Turns(

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Mask
+
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 MOST_STEPS = 3
@@ -62,12 +63,12 @@ class Posterior:
     between builds, `span` a step's.
     """
 
-    contains: Bools
+    contains: Mask
     part: Ints
-    steps: Bools
+    steps: Mask
     chance: Floats
     rows: tuple[int, ...]
-    signs: Bools
+    signs: Mask
     values: Floats
     sigma: Floats
     between: float
@@ -89,7 +90,7 @@ class Posterior:
         """The probability that nothing changed."""
         return float(self.chance[:-2][~self.steps[:-2].any(axis=1)].sum())
 
-    def only(self, parts: Bools) -> float:
+    def only(self, parts: Mask) -> float:
         """Return the probability that there are steps, all of them in `parts`."""
         outside = self.steps[:, ~parts].any(axis=1)
         some = self.steps.any(axis=1)
@@ -131,7 +132,7 @@ _NEGLIGIBLE = 1e-4
 
 
 def posterior(
-    contains: Bools, readings: Mapping[int, Reading], between: float
+    contains: Mask, readings: Mapping[int, Reading], between: float
 ) -> Posterior:
     """Return the posterior over sets of steps.
 

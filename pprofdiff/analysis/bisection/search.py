@@ -12,7 +12,6 @@ import numpy as np
 
 from pprofdiff.analysis.bisection.posterior import (
     MOST_STEPS,
-    Bools,
     Floats,
     Ints,
     Posterior,
@@ -21,6 +20,7 @@ from pprofdiff.analysis.bisection.posterior import (
 )
 from pprofdiff.analysis.judge.student import normal, two_sided
 from pprofdiff.analysis.judge.totals import Ratio
+from pprofdiff.model.arrays import Mask
 
 SURE = 0.98
 """The probability from which a commit is named: 95% is what a reader asks for, and less
@@ -76,7 +76,7 @@ class Search:
     one commit is measured. Commits in `skipped` cannot be measured.
     """
 
-    contains: Bools
+    contains: Mask
     between: float
     rounds: int
     readings: dict[int, Reading] = field(default_factory=dict)

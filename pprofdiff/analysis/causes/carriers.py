@@ -40,10 +40,10 @@ from pprofdiff.analysis.source.model import (
     SourceOfFinding,
 )
 from pprofdiff.goruntime.names import package_of, strip_type_arguments
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
-Column = NDArray[np.int64]
 Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which samples of base and of new, one element per sample."""
 
@@ -197,19 +197,19 @@ class Carriers:
         for i in range(len(self.changed)):
             hunk_of_row[self._rows_of(i, side)] = i
         row = self._innermost(side, hunk_of_row >= 0)
-        return np.append(hunk_of_row, -1)[row], np.append(self._move_of_row(side), -1)[
-            row
-        ]
+        hunk, move = (
+            np.append(of_row, -1)[row]
+            for of_row in (hunk_of_row, self._move_of_row(side))
+        )
+        return hunk, move
 
     def _innermost(self, side: int, marked: NDArray[np.bool_]) -> Column:
         """Return the marked line nearest the leaf of each sample, by row.
 
         It is the row after the last for a sample without one.
         """
-        lines, profile = (
-            self.both.sides[side],
-            (self.diff.base, self.diff.new)[side].profile,
-        )
+        lines = self.both.sides[side]
+        profile = (self.diff.base, self.diff.new)[side].profile
         found = np.full(len(profile), lines.rows, np.int64)
         if marked.any():
             for start, stop, frames in walk(profile):

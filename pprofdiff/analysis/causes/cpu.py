@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.finding import Claim, Direction, Explained, Fact
 from pprofdiff.analysis.causes.wording import words
@@ -26,10 +25,8 @@ from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.goruntime.names import runtime_like
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import last_in_row, once_per_row, sums
-
-Column = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def load_of(diff: ProfileDiff) -> InferredWork | None:

@@ -17,12 +17,12 @@ from pprofdiff.analysis.ledger.graph import by_location
 from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import runtime_like
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
 
-Column = NDArray[np.int64]
 R = TypeVar("R")
 
 

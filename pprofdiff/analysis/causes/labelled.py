@@ -21,10 +21,9 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import ENOUGH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import ByLabel, labelled_with
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
 
 
 def with_labels(case: Case, found: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
 
@@ -46,8 +47,6 @@ _NIL = {
 _NIL_WITHIN = 30
 WAITS = ("", *_WAITS, *_NIL.values())
 """Why goroutines wait, "" if their stacks do not show it."""
-
-Column = NDArray[np.int64]
 
 
 class Stacks(NamedTuple):

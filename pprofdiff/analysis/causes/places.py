@@ -42,6 +42,7 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import (
     expand,
     first_in_row,
@@ -51,8 +52,6 @@ from pprofdiff.model.csr import (
     row_of_item,
     sums,
 )
-
-Column = NDArray[np.int64]
 
 # A function replaces its caller if it has this part of the caller's change: of 51
 # commits with known causes, 65% named the first cause in 44 (50% and 80% in fewer).

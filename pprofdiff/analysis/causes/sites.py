@@ -20,9 +20,8 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
-
-Column = NDArray[np.int64]
 
 
 def column_of(diff: ProfileDiff, sample_type: str) -> tuple[Column, Column] | None:

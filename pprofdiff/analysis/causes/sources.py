@@ -41,10 +41,9 @@ from pprofdiff.analysis.source.model import (
     RelatedLines,
     SourceOfFinding,
 )
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
 from pprofdiff.model.source import Sources
-
-Column = NDArray[np.int64]
 
 # Lines are reported from this part of the finding's change.
 _PART = 0.1

@@ -177,19 +177,17 @@ def find(
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
-        def named(sites: Iterable[Finding]) -> tuple[Finding, ...]:
-            return tuple(_with_former_names(s, comparison.identity) for s in sites)
-
         if not _severe(findings):
-            sites = named(allocations_of_units(comparison, allocating))
+            sites = tuple(allocations_of_units(comparison, allocating))
             # Counts that benchmarks average say less of the same sites.
             rest = (one for one in findings.found if not (sites and one.sure))
             findings = findings._replace(found=(*sites, *rest))
         elif change_apart(comparison, moved):
             left = [one for one in allocating if one not in moved]
-            sites = named(allocations_of_units(comparison, left, findings.found))
+            sites = tuple(allocations_of_units(comparison, left, findings.found))
             findings = findings._replace(found=(*findings.found, *sites))
-    found = with_labels(Case(comparison), findings.found)
+    former = (_with_former_names(one, comparison.identity) for one in findings.found)
+    found = with_labels(Case(comparison), tuple(former))
     return findings._replace(found=tuple(map(with_spans, found)))
 
 
@@ -209,14 +207,9 @@ def _found(
         else:
             measured = causes_of_measured(case, moved=verdict in _WAYS)
             found = measured.found
-        named = (_with_former_names(one, comparison.identity) for one in found)
-        return measured._replace(found=(*named, *waited))
+        return measured._replace(found=(*found, *waited))
     rules = _rules(case) if comparison.split is None else _of_processes(case)
-    drafts = [
-        _with_former_names(finding, comparison.identity)
-        for rule in rules
-        for finding in rule(case)
-    ]
+    drafts = [finding for rule in rules for finding in rule(case)]
     if (
         case.cpu is not None
         and case.cpu.in_shares

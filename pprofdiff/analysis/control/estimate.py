@@ -41,9 +41,9 @@ from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Mask
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Half-widths of intervals with a known deviation; 95% by default.
 _REACH = reach(inf)
@@ -207,7 +207,7 @@ class _Agreement(Struct, frozen=True, eq=False):
     """
 
     readings: _Readings
-    plain: Bools
+    plain: Mask
     weights: Floats
     variance: Floats
     dispersion: float
@@ -321,7 +321,7 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
         plain = plain | rows.changes.inside(np.array([best]))[0]
 
 
-def _kept(rows: ControlRows, plain: Bools) -> float:
+def _kept(rows: ControlRows, plain: Mask) -> float:
     """Return the fraction of rows on both sides that did not plainly change.
 
     Removed or added code says nothing about the rest.

@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import (
     distinct,
     grouped,
@@ -30,9 +31,7 @@ from pprofdiff.model.csr import (
     unique_rows,
 )
 
-Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Samples over both sides, about 20 each; with fewer, a ratio is off by over 30%.
 _SAMPLES = 40
@@ -79,7 +78,7 @@ class Changes(Struct, frozen=True, eq=False):
         total = np.bincount(self.of_item, values[self.items], len(self))
         return total.astype(np.float64)
 
-    def inside(self, sets: Column) -> Bools:
+    def inside(self, sets: Column) -> Mask:
         """Return a (sets, rows) mask of the rows in the chosen sets (ascending)."""
         inside = np.zeros((len(sets), self.rows), np.bool_)
         place = np.full(len(self), -1, np.int64)
@@ -190,7 +189,7 @@ def _levels(paths: Paths) -> list[Column]:
     ]
 
 
-def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> Bools:
+def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> Mask:
     """Return which paths are contexts: outside the runtime, with enough samples."""
     cum = own.copy()
     for level in reversed(levels):
@@ -203,7 +202,7 @@ def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> 
 
 
 def _changes(
-    paths: Paths, context: Column, rows: Column, deep: Bools
+    paths: Paths, context: Column, rows: Column, deep: Mask
 ) -> tuple[Changes, Changes | None]:
     """Return `ControlRows.changes` and `called`; `deep` marks paths below an op."""
     functions, own = grouped(paths.function[rows])

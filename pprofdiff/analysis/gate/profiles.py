@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pprofdiff.analysis.busy import SCHEDULING, scheduling_alone
 from pprofdiff.analysis.control.totals import (
     TotalRatio,
@@ -35,9 +32,9 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
 from pprofdiff.units import Scale
 
-Column = NDArray[np.int64]
 Bounds = tuple[float, float]
 
 # Modes in which both totals are the same number, regardless of what was measured.

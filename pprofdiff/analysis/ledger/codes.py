@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from pprofdiff.goruntime.classify import classify, compile_traits
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import Offsets, first_in_row
-
-Column = NDArray[np.int64]
-Index = NDArray[np.int32]
 
 # Nearly all symbols of modules: the first element of the path is a host's name.
 # Ranges, not \w, which takes twice as long.

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.csr import (
     Offsets,
     count_in_row,
@@ -26,7 +27,6 @@ from pprofdiff.model.profiles.profile import Frames, Profile
 Watch = Callable[[Offsets, NDArray[np.int64]], None]
 
 Values = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 # Edges of a batch of stacks: key, value, and whether the callee is inlined.
 _Calls = tuple[Values, Values, Mask]
 

@@ -33,6 +33,7 @@ from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure, runs_benchmarks
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import last_in_row
 from pprofdiff.model.profiles.operations import (
     Operations,
@@ -57,8 +58,6 @@ _KNOWN = 0.9
 # are 1.2 times as many as would have lasted; times differ less than twofold.
 _ONCE_MORE = 0.5
 _SEVERAL = 2
-
-Column = NDArray[np.int64]
 
 
 class UnitOfWork(NamedTuple):

@@ -15,9 +15,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, grouped, sums
 
-Column = NDArray[np.int64]
 Ids = NDArray[np.integer]
 
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.ledger.graph import flat_and_cum, walk_some
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.nodes import cleaned_path, frame_keys
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row, last_in_row, row_of_item
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,6 @@ from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.policy import (
     ENOUGH,
@@ -31,6 +30,7 @@ from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.versions import format_go_version
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
@@ -54,8 +54,6 @@ _LEVELS = {"amd64": "GOAMD64", "arm64": "GOARM64"}
 _ARCHITECTURE = re.compile(
     r"_(386|amd64|arm|arm64|loong64|mips64x|mipsx|ppc64x|riscv64|s390x|wasm)\.s$"
 )
-
-Bools = NDArray[np.bool_]
 
 
 def build_differences(base: Side, new: Side, cpu: ProfileDiff | None) -> list[str]:
@@ -154,8 +152,8 @@ class _Inlining(NamedTuple):
     samples with an inlined frame, of any package.
     """
 
-    inlined: Bools
-    called: Bools
+    inlined: Mask
+    called: Mask
     share: float
 
 

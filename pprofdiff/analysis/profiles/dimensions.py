@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.goruntime.rules import rules
-
-Column = NDArray[np.int64]
+from pprofdiff.model.arrays import Column
 
 BACKGROUND_MARK = (
     "gc.mark.dedicated",

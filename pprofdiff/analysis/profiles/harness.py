@@ -7,16 +7,14 @@ exact allocs profile has all of that, and dividing it by the operations would be
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import BENCHMARK_LOOPS
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
-
-Mask = NDArray[np.bool_]
 
 
 def of_operations(diff: ProfileDiff) -> tuple[Mask, Mask]:

@@ -13,14 +13,13 @@ from pprofdiff.analysis.ledger.views import merged, sums_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:

@@ -29,6 +29,10 @@ _LIBRARY_FILE = (
     # What cargo's build scripts compile: C of other projects.
     r"|/target/(?:[^/]+/)?(?:debug|release)/build/"
 )
+# Of jemalloc, gperftools and mimalloc.
+_OTHER_ALLOCATORS = (
+    r"(?:_?rjem_)?je_|tcmalloc::|MallocHook::|mi_(?:heap_)?[mcr]\w*alloc"
+)
 # Namespaces of Rust, C++ and Java; an implementation belongs to its type. A template
 # of C++ begins with the type that it returns.
 _LIBRARY_NAME = (
@@ -50,15 +54,14 @@ _LIBRARY_NAME = (
     # What threads begin with; V8 and Node.js.
     r"|(?:clone3?|start_thread)$|(?:v8|node)::|Builtins_"
     r"|(?:c?free|malloc|calloc|realloc|posix_memalign|mem(?:cpy|move|set|cmp|chr))$"
-    # Other allocators: jemalloc, gperftools, mimalloc.
-    r"|(?:_?rjem_)?je_|tcmalloc::|MallocHook::|mi_(?:heap_)?[mcr]\w*alloc"
+    rf"|{_OTHER_ALLOCATORS}"
     # Of glibc's malloc.c, whatever the compiler made of them.
     r"|(?:malloc_consolidate|unlink_chunk|sysmalloc|systrim|heap_trim|tcache_\w+)(?:\.|$)"
 )
 # What only allocates for its callers, by name and by file.
 _ALLOCATES = re.compile(
     r"operator new\b|(?:\w+_)?(?:malloc|calloc|realloc|memalign|[mr]allocx)$"
-    r"|(?:_?rjem_)?je_|tcmalloc::|MallocHook::|mi_(?:heap_)?[mcr]\w*alloc|(?:__rustc::)?__r(?:ust|g|dl)_"
+    rf"|{_OTHER_ALLOCATORS}|(?:__rustc::)?__r(?:ust|g|dl)_"
     r"|<?alloc::(?:alloc|raw_vec)::|(?:\w+ )?(?:std|__gnu_cxx)::\w*alloc\w*<"
 )
 _OF_ALLOCATOR = re.compile(r"jemalloc|tcmalloc|gperftools|mimalloc")

@@ -7,15 +7,13 @@ the same, but a caller that both sides have owns its cost either way.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.profiles.rows import PairedRows
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
 
 
 def owners_in_both(

@@ -11,11 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from pprofdiff.model.arrays import Index
+from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.csr import sums
 from pprofdiff.model.profiles.profile import Profile
-
-Column = NDArray[np.int64]
 
 # Frames followed from the root of a stack. A goroutine's stack can be deeper (1 GB:
 # runtime.maxstacksize), but nobody reads that far down.

@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.filters import pruned_frames
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
 from pprofdiff.analysis.profiles.rows import NO_STACK, SampleValues, summed_rows
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
 from pprofdiff.model.profiles.profile import Profile, stack_names
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -27,11 +27,9 @@ _FEW_LOST = 8
 _LATEST = 32
 
 _Rows = NDArray[np.intp]
-_Flags = Mask
-_Counts = Column
 
 
-def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
+def split(cycles: Cycles, torn: Mask) -> tuple[tuple[GCRun, ...], bool]:
     """Return the runs in the order they begin, and whether some are ambiguous.
 
     `cycles` holds all lines in text order; `torn` ones have a valid number and start
@@ -63,17 +61,17 @@ class _Lines(Struct, frozen=True, eq=False):
     """
 
     cycles: Cycles
-    scanned: _Flags
-    torn: _Flags
-    repeated: _Counts
-    swapped: _Counts
+    scanned: Mask
+    torn: Mask
+    repeated: Column
+    swapped: Column
     rows: _Rows
 
     @property
-    def number(self) -> _Counts:
+    def number(self) -> Column:
         return self.cycles.number[self.rows]
 
-    def breaks(self) -> _Flags:
+    def breaks(self) -> Mask:
         """Return which of `rows` cannot be from the same process as the row before."""
         breaks = np.zeros(len(self.rows), np.bool_)
         start = self.cycles.start_ms[self.rows]
@@ -82,10 +80,10 @@ class _Lines(Struct, frozen=True, eq=False):
         breaks[known[1:]] |= np.diff(self.scanned[self.rows[known]])
         return breaks
 
-    def follow(self, later: _Rows, earlier: _Rows) -> _Flags:
+    def follow(self, later: _Rows, earlier: _Rows) -> Mask:
         """Return which `later` rows can be from the process of their `earlier` rows."""
         c = self.cycles
-        same: _Flags = c.procs[later] == c.procs[earlier]
+        same: Mask = c.procs[later] == c.procs[earlier]
         same &= self.scanned[later] == self.scanned[earlier]
         same |= self.torn[later] | self.torn[earlier]
         rise = c.number[later] > c.number[earlier]
@@ -143,7 +141,7 @@ def _in_order(lines: _Lines) -> _Lines:
     return replace(lines, swapped=swapped, rows=rows)
 
 
-def _separated(lines: _Lines) -> tuple[_Counts, bool, bool]:
+def _separated(lines: _Lines) -> tuple[Column, bool, bool]:
     """Return the process of each of `rows`, numbered in the order they begin.
 
     Also return whether a row may belong to either of two processes, and whether
@@ -171,7 +169,7 @@ def _fitting(lines: _Lines) -> _Lines:
     return replace(lines, torn=torn)
 
 
-def _may_alternate(number: _Counts, breaks: _Flags) -> bool:
+def _may_alternate(number: Column, breaks: Mask) -> bool:
     """Return whether a line may directly continue one that is not its predecessor."""
     begin = np.flatnonzero(breaks | (np.diff(number, prepend=number[0] - 1) != 1))
     ends = np.append(begin[begin > 0] - 1, len(number) - 1)

@@ -24,6 +24,7 @@ from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, sums
 from pprofdiff.report.html.packing import (
     Category,
@@ -35,8 +36,6 @@ from pprofdiff.report.html.packing import (
     varints,
     zigzag,
 )
-
-Column = NDArray[np.int64]
 
 # Maximum label keys to filter by, values per key, and characters of a key and its
 # values: more do not fit on a screen, and each key costs about a byte per node.

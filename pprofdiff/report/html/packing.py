@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import NO_CATEGORY, SEVERAL, CallTree
 from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct
 from pprofdiff.units import Scale
-
-Column = NDArray[np.int64]
 
 
 class Category(NamedTuple):

@@ -121,11 +121,12 @@ def test_all_that_is_counted_is_next_to_the_time():
 
 
 @pytest.mark.parametrize(("times", "once"), [(100, True), (100_000, False)])
-def test_bytes_that_a_process_allocates_once_are_no_change_per_op(times, once):
+@pytest.mark.parametrize("more", ["", "\t3 iterations"], ids=["", "its own iterations"])
+def test_bytes_that_a_process_allocates_once_are_no_change_per_op(times, once, more):
     """With 0 allocs/op, more iterations alone make B/op less."""
 
     def of(label, number, space):
-        result = f"BenchmarkX 	{number}	10 ns/op	{space} B/op	0 allocs/op\n"
+        result = f"BenchmarkX 	{number}	10 ns/op	{space} B/op	0 allocs/op{more}\n"
         return side(label, "measured: in turns\npkg: p\n" + 20 * result)
 
     turns = measured_in_turns(of("base", times, 52), of("new", 4 * times, 7))

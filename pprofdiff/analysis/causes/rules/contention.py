@@ -27,10 +27,9 @@ from pprofdiff.analysis.policy import CLEARLY, LITTLE, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row, last_in_row
 from pprofdiff.model.side import Side
-
-Column = NDArray[np.int64]
 
 _OF_LOCKS = ("sync", "internal/sync", "runtime")
 # Functions of locks, and channel sends, below which a profile counts waits.

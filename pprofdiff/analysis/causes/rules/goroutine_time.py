@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Fact, Finding, severity_of
@@ -16,9 +15,8 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.policy import CLEARLY, COVERS, MAJOR, MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.readable import short
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row, last_in_row, sums
-
-Column = NDArray[np.int64]
 
 # Reasons for which a goroutine waits to be given work, where its root function waits.
 _GIVEN = {"chan receive", "select", "IO wait", "sync.Cond.Wait", "sleep"}

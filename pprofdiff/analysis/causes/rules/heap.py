@@ -7,7 +7,6 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import load_of
@@ -47,6 +46,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_of_go
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.goruntime.readable import HELD, short
+from pprofdiff.model.arrays import Column, Mask
 
 # A slice that grows by append has at least a fifth of what it allocated in use, as each
 # step adds a quarter to its capacity. Sites that keep less turn over, like requests in
@@ -59,9 +59,6 @@ _KIB2, _MOST_KIB2 = 1 << 20, 1 << 50
 # A log's mean live heap is over at least this many cycles, with at least this many MiB
 # on a side, as logs print whole MiB.
 _CYCLES, _LEAST_MB = 5, 4
-
-Column = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class _Site(NamedTuple):
@@ -332,7 +329,7 @@ def _pair(columns: tuple[Column, Column] | None, row: int) -> tuple[int, int] | 
     return None if columns is None else (int(columns[0][row]), int(columns[1][row]))
 
 
-def _loud(model: CountModel, runs: Runs[Column]) -> Bools:
+def _loud(model: CountModel, runs: Runs[Column]) -> Mask:
     return ~model.rows(runs).noise
 
 
@@ -567,9 +564,8 @@ def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
 
 def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     source = f"{diff.name} profile"
-    facts = [
-        Fact("live heap", f"{source} {diff.sample_type.type}", *diff.totals, diff.unit)
-    ]
+    in_use = f"{source} {diff.sample_type.type}"
+    facts = [Fact("live heap", in_use, *diff.totals, diff.unit)]
     if (seconds := _grew_for(diff)) is not None:
         facts.append(Fact("time it grew for", f"{source} duration", *seconds, "s"))
     if len(sites) > 1 and (allocated := _garbage(sites)) is not None:
@@ -577,9 +573,7 @@ def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
         facts.append(Fact(what, f"{source} alloc_space", *allocated, diff.unit))
     for site in sites:
         what = f"in use, of {site.name}"
-        facts.append(
-            Fact(what, f"{source} {diff.sample_type.type}", *site.live, diff.unit)
-        )
+        facts.append(Fact(what, in_use, *site.live, diff.unit))
         if site.allocated is not None:
             facts.append(
                 Fact(

@@ -15,9 +15,8 @@ from pprofdiff.analysis.causes.wording import listed, points
 from pprofdiff.analysis.ledger.graph import calls_between
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, NAMED, NEARLY_ALL, SEVERAL
 from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, sums
-
-Column = NDArray[np.int64]
 
 
 def inlining(case: Case) -> Iterator[Finding]:

@@ -16,7 +16,6 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.parked import (
     WAITS,
-    Column,
     Parked,
     Stacks,
     facts,
@@ -31,6 +30,7 @@ from pprofdiff.analysis.profiles.side import side as profile_side
 from pprofdiff.analysis.side import measure
 from pprofdiff.goruntime.readable import short
 from pprofdiff.identity.model import SAME_NAMES
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums, unique_tuples
 
 _ADVICE = {

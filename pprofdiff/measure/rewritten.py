@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from pprofdiff.analysis.source.code import LITERAL
 from pprofdiff.analysis.source.declarations import GoFile
+from pprofdiff.analysis.source.text import LITERAL
 
 _MOST = 1 << 24
 _NAME = re.compile(r"\w+")

@@ -26,12 +26,7 @@ from pprofdiff.analysis.lines.costs import (
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
 from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.code import (
-    called_in,
-    code_changes,
-    says_more,
-    worded_lines,
-)
+from pprofdiff.analysis.source.code import code_changes, says_more
 from pprofdiff.analysis.source.extents import hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
@@ -39,6 +34,7 @@ from pprofdiff.analysis.source.model import (
     RelatedLines,
     SourceOfFinding,
 )
+from pprofdiff.analysis.source.text import called_in, worded_lines
 from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row

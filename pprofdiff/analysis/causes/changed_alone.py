@@ -26,10 +26,10 @@ from pprofdiff.analysis.source.code import (
     of_imports,
     only_imports,
     says_more,
-    worded_lines,
 )
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
+from pprofdiff.analysis.source.text import worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
     is_standard_library,

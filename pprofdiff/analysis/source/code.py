@@ -6,21 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from pprofdiff.analysis.source.declarations import uncommented
+from pprofdiff.analysis.source.aligned import ignoring_space
+from pprofdiff.analysis.source.text import (
+    WORD,
+    code_of,
+    plain_lines,
+    without_comments,
+)
 from pprofdiff.model.source import Hunk, SourceText
 
-LITERAL = r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\''
-"""A string or rune of Go, as a pattern."""
-# A literal, or any other character that is no space.
-_TOKEN = re.compile(rf"{LITERAL}|\S")
-# Lines with a name or number, unlike a closing brace.
-_WORD = re.compile(r"\w")
-# A call of a function or method, perhaps with type arguments.
-_CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
 # What decides whether the lines that follow run.
 _JUMP = re.compile(r"\b(?:return|break|continue|goto|panic)\b")
-# Texts to cache: one report's.
-_FILES = 64
 # A line of an import declaration, without space.
 _IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
 _VERSION = re.compile(r"v\d+")
@@ -75,11 +71,11 @@ def of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     )
 
 
-@lru_cache(_FILES)
+@lru_cache(64)
 def _imports(lines: tuple[str, ...]) -> dict[str, str]:
     """Return the packages that a file imports: paths by name in the file."""
     first = next((i for i, line in enumerate(lines) if _DECLARED.match(line)), None)
-    return _imported(_code([line]) for line in _uncommented(lines)[:first])
+    return _imported(code_of([line]) for line in without_comments(lines)[:first])
 
 
 def _imported(code: Iterable[str]) -> dict[str, str]:
@@ -109,24 +105,10 @@ def is_constrained(text: SourceText) -> bool:
 def codes(hunk: Hunk, base: SourceText, new: SourceText) -> tuple[str, str]:
     """Return the code of a hunk in base and in new, without comments and space.
 
-    Directives (``//go:``) are code. Lists on several lines end with a comma that those
-    on one line do not have.
+    Directives (``//go:``) are code.
     """
     old, now = hunk.sides
-    return _code(_lines(base, old)), _code(_lines(new, now))
-
-
-def worded_lines(text: SourceText, lines: range) -> dict[int, str]:
-    """Return the code of those of some lines with a name or number, by number."""
-    pairs = zip(lines, _lines(text, lines), strict=False)
-    found = ((number, _code([line])) for number, line in pairs)
-    return {number: code for number, code in found if _WORD.search(code)}
-
-
-def called_in(text: SourceText, lines: range) -> set[str]:
-    """Return the names, without package or receiver, of what some lines call."""
-    code = "\n".join(_lines(text, lines))
-    return set(_CALL.findall(code))
+    return code_of(plain_lines(base, old)), code_of(plain_lines(new, now))
 
 
 def code_changes(
@@ -134,10 +116,13 @@ def code_changes(
 ) -> list[Hunk]:
     """Return what changes the code of a function, without hunks that only moved in it.
 
-    First and last lines that differ in nothing but space are none of a hunk. If nothing
+    Space counts for nothing: lines that are only indented otherwise are unchanged.
+    First and last lines that differ in nothing but space are none of a hunk, and braces
+    alone are none: they show in the lines whose block they begin or end. If nothing
     else changed, each move is one hunk, with the same code on both sides. Code that
     leaves the function or a loop is more than moved: other lines run.
     """
+    hunks = ignoring_space(hunks, base, new)
     trimmed = (_without_space(hunk, base, new) for hunk in hunks)
     hunks = [hunk for hunk in trimmed if says_more(hunk, base, new)]
     pairs = list(_moved(hunks, base, new))
@@ -150,19 +135,25 @@ def code_changes(
 
 
 def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Hunk:
-    """Return a hunk without first and last lines that differ in nothing but space."""
+    """Return a hunk without first and last lines that differ in nothing but space.
+
+    Nor has it first and last lines without code, or braces before its first word.
+    """
     old, now = (
-        [_code([line]) for line in _lines(text, lines)]
+        [code_of([line]) for line in plain_lines(text, lines)]
         for text, lines in zip((base, new), hunk.sides, strict=True)
     )
     first = _alike(old, now)
     last = _alike(old[first:][::-1], now[first:][::-1])
     starts = hunk.base_start, hunk.new_start
+    sides = [(lines, range(first, len(lines) - last)) for lines in (old, now)]
     parts = []
-    for start, lines in zip(starts, (old, now), strict=True):
-        count = len(lines) - first - last
+    for start, (lines, span) in zip(starts, sides, strict=True):
+        begin = next((i for i in span if WORD.search(lines[i])), span.stop)
+        end = next((i + 1 for i in reversed(span) if lines[i]), begin)
+        count = max(end - begin, 0)
         # Without lines, a start is the line before.
-        parts += [start + first - (bool(lines) and not count), count]
+        parts += [start + begin - (bool(lines) and not count), count]
     return Hunk(*parts)
 
 
@@ -192,25 +183,9 @@ def _moved(
 
 def _jumps(hunk: Hunk, new: SourceText) -> bool:
     """Return whether a hunk's lines in new decide which lines run after them."""
-    return any(_JUMP.search(line) for line in _lines(new, hunk.sides[1]))
+    return any(_JUMP.search(line) for line in plain_lines(new, hunk.sides[1]))
 
 
 def _by_line(text: SourceText, lines: range) -> list[str]:
     """Return the code of each of some lines, if it has any."""
-    return [code for line in _lines(text, lines) if (code := _code([line]))]
-
-
-def _lines(text: SourceText, lines: range) -> tuple[str, ...]:
-    """Return lines without their comments, given by number."""
-    return _uncommented(text.lines)[lines.start - 1 : lines.stop - 1] if lines else ()
-
-
-@lru_cache(_FILES)
-def _uncommented(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a file's lines without comments, which may span several."""
-    return tuple(uncommented("\n".join(lines)).split("\n"))
-
-
-def _code(lines: Sequence[str]) -> str:
-    code = "".join(_TOKEN.findall("\n".join(lines)))
-    return code.replace(",)", ")").replace(",}", "}")
+    return [code for line in plain_lines(text, lines) if (code := code_of([line]))]

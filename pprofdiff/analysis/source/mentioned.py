@@ -16,6 +16,7 @@ from itertools import zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
+from pprofdiff.analysis.source.code import code_changes
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.analysis.source.extents import Extent, hunks_within
 from pprofdiff.goruntime.names import package_of
@@ -176,8 +177,9 @@ class Callees:
         hunks = hunks_within(
             self._sources, (base.text, base.extent), (new.text, new.extent)
         )
+        texts = base.text, new.text
         name = f"{package}.{new.name}"
-        return Differing(name, (base.text, new.text), hunks, through)
+        return Differing(name, texts, tuple(code_changes(hunks, *texts)), through)
 
     def _read(self, path: str, folder: str, origin: Origin) -> _Package:
         if origin == "module":

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pprofdiff.analysis.source.code import (
-    called_in,
-    code_changes,
-    codes,
-    only_imports,
-    says_more,
-)
+from pprofdiff.analysis.source.aligned import ignoring_space
+from pprofdiff.analysis.source.code import code_changes, codes, only_imports, says_more
 from pprofdiff.analysis.source.extents import differences
+from pprofdiff.analysis.source.text import called_in, code_of
 from pprofdiff.model.source import Hunk, SourceText
 
 
@@ -97,6 +95,56 @@ def test_moved_lines_are_no_change_next_to_others(base, new, left):
     both = texts(base, new)
     hunks = differences(both[0].lines, both[1].lines)
     assert code_changes(hunks, *both) == left
+
+
+MOVED_INTO = [
+    # A condition decides whether they run: they are of its hunk.
+    ("\ta()\n\tb()", "\tif c {\n\t\ta()\n\t\tb()\n\t}", [Hunk(2, 2, 2, 4)]),
+    ("\tfor {\n\t\ta()\n\t}", "\ta()", [Hunk(2, 3, 2, 1)]),
+    # A brace alone decides nothing.
+    ("\ta()\n\tb()", "\t{\n\t\ta()\n\t\tc()\n\t}", [Hunk(3, 1, 4, 2)]),
+    # The line with a word counts, not that git pairs the braces before it.
+    (
+        "\tif c {\n\t\ta()\n\t}\n\tb()",
+        "\tx()\n\n\t// Why.\n\tif c {\n\t\ta()\n\t}\n\ty()",
+        [Hunk(1, 0, 2, 1), Hunk(5, 1, 8, 1)],
+    ),
+    # Neither comments nor what ends a block before it are the first line of a change.
+    (
+        "\tif c {\n\t\ta()\n\t}",
+        "\tif c {\n\t\ta()\n\t}\n\n\t// Why.\n\tif d {\n\t\tb()\n\t}",
+        [Hunk(4, 0, 7, 3)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "left"), MOVED_INTO)
+def test_lines_that_moved_into_a_block_pair_by_their_code(base, new, left):
+    both = texts(*(f"func f() {{\n{body}\n}}" for body in (base, new)))
+    hunks = differences(both[0].lines, both[1].lines)
+    assert code_changes(hunks, *both) == left
+
+
+BODIES = st.lists(
+    st.tuples(
+        st.integers(1, 3),
+        st.sampled_from(["a()", "b()", "if c {", "}", "{", "", "// Why."]),
+    ),
+    max_size=12,
+).map(lambda lines: "\n".join("\t" * depth + code for depth, code in lines))
+
+
+@given(BODIES, BODIES)
+def test_what_is_in_no_hunk_is_the_same_code_in_order(base, new):
+    both = texts(*(f"func f() {{\n{body}\n}}" for body in (base, new)))
+    hunks = ignoring_space(differences(both[0].lines, both[1].lines), *both)
+    left = []
+    for side, text in enumerate(both):
+        inside = {line for hunk in hunks for line in hunk.sides[side]}
+        numbers = range(1, len(text.lines) + 1)
+        kept = [text.lines[n - 1] for n in numbers if n not in inside]
+        left.append(code_of([line.replace("// Why.", "") for line in kept]))
+    assert left[0] == left[1]
 
 
 def test_calls_are_found_by_name():

@@ -60,8 +60,8 @@ OF_SUB = {"sub/sub.go": SUB.replace("return 1", "return n")}
 @pytest.mark.parametrize(
     ("calls", "changes", "sentence"),
     [
-        ("_ = changed()", TWICE, "Changed: changed.go:4-5 in m.changed, which m.F calls"),
-        ("_ = step(t)", TWICE, "Changed: changed.go:4-5 in m.changed, which m.F calls through m.step"),
+        ("_ = changed()", TWICE, "Changed: changed.go:5 in m.changed, which m.F calls"),
+        ("_ = step(t)", TWICE, "Changed: changed.go:5 in m.changed, which m.F calls through m.step"),
         ("_ = t.count()", OF_METHOD, "Changed: method.go:4 in m.(*T).count, which m.F calls"),
         ("_ = sub.Of(1)", OF_SUB, "Changed: sub/sub.go:4 in sub.Of, which m.F calls"),
     ],

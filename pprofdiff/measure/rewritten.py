@@ -20,8 +20,19 @@ _PRINTED = re.compile(
 _TOKEN = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
 # Variables that a function declares, and its parameters.
 _LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=|[(,] (\w+) (?=[*\w\[])")
+# A variable that a function declares, under a name that others may have.
+_OWN = re.compile(r"\b(\w+) (?=:=)|\bvar (\w+)")
 # A list that a loop runs over: each entry may be a benchmark of its own.
 _CASES = re.compile(r"\brange \[ \] \S+ \{ ([^{}]*) \}")
+
+# A variable or constant of the package, alone or in a group as gofmt indents it.
+_VALUE = re.compile(r"^(?:(?:var|const)[ \t]+|\t)(\w+)(?=[ \t,].*=)", re.MULTILINE)
+_GROUP = re.compile(r"^(?:var|const)[ \t]*\(", re.MULTILINE)
+
+# Each entry of a table may be a benchmark of its own.
+_RUN = ".Run("
+# Before the name of a variable or constant, unlike a function's.
+_VALUE_OF = "var "
 
 # Code of functions by their name, and by the name with the receiver's type.
 _Code = dict[str, dict[str, str]]
@@ -40,8 +51,11 @@ def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     for name in names:
         if name not in before or name not in after:
             continue
-        for one in dict.fromkeys((*_called(before, name), *_called(after, name))):
-            if _differ(before.get(one, {}), after.get(one, {})):
+        every = dict.fromkeys((*_called(before, name), *_called(after, name)))
+        parts = any(_RUN in text for text in before[name].values())
+        for one in every:
+            both = before.get(one, {}), after.get(one, {})
+            if _differ(*both) and not (parts and _is_longer(one, *both)):
                 found.setdefault(one, one if one == name else f"{one} (in {name})")
     return list(found.values())
 
@@ -54,6 +68,16 @@ def _differ(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
     names = {name for name in (*before, *after) if "." not in name}
     names.update(before.keys() & after.keys())
     return any(not _alike(before.get(name), after.get(name)) for name in names)
+
+
+def _is_longer(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Return whether a table of one side has all entries of the other side's."""
+    tables = []
+    for side in (before, after):
+        code = " ".join(_TOKEN.findall(side.get(_VALUE_OF + name, "")))
+        entries = code.partition(" { ")[2].rpartition(" }")[0]
+        tables.append(entries.removesuffix(" ,"))
+    return all(tables) and _extends(*tables)
 
 
 def _alike(before: str | None, after: str | None) -> bool:
@@ -91,7 +115,8 @@ def _unnamed(code: str) -> str:
 def _declared(folder: str) -> _Code:
     """Return the code of the functions in a folder's test files, by name.
 
-    Methods of one name are together: calls do not show which one is called.
+    Methods of one name are together: calls do not show which one is called. Variables
+    and constants of the package are among them: benchmarks often run a table of those.
     """
     code: _Code = {}
     for file in sorted(os.listdir(folder)):
@@ -100,12 +125,25 @@ def _declared(folder: str) -> _Code:
         with suppress(OSError), open(os.path.join(folder, file), "rb") as source:
             text = source.read(_MOST).decode("utf-8", "replace")
             go = GoFile(text.replace("\r\n", "\n"))
+            for value, text in _values(go):
+                code.setdefault(value, {}).setdefault(_VALUE_OF + value, text)
             for one in go.functions:
                 name = one.name.rpartition(".")[2]
                 words = _PRINTED.sub("", go.code(one.start, one.end)).split()
                 own = code.setdefault(name, {})
                 own[one.name] = " ".join([own.get(one.name, ""), *words])
     return code
+
+
+def _values(file: GoFile) -> Iterator[tuple[str, str]]:
+    """Yield the name and the code of each variable and constant of a file's package."""
+    plain = file.plain
+    groups = [(at.start(), file.balanced(at.start())) for at in _GROUP.finditer(plain)]
+    for found in _VALUE.finditer(plain):
+        start = found.start(1)
+        grouped = any(first < start < last for first, last in groups)
+        if grouped == (plain[found.start()] == "\t"):
+            yield found[1], " ".join(file.code(start, file.balanced(start)).split())
 
 
 def _called(code: _Code, name: str) -> Iterator[str]:
@@ -116,6 +154,11 @@ def _called(code: _Code, name: str) -> Iterator[str]:
         yield one
         if one in code:
             text = " ".join(code[one].values())
-            named = [other for other in _NAME.findall(text) if other in code]
+            own = {"".join(found) for found in _OWN.findall(text)}
+            named = [
+                other
+                for other in _NAME.findall(text)
+                if other in code and other not in own
+            ]
             left += [other for other in dict.fromkeys(named) if other not in seen]
             seen.update(named)

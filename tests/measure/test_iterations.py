@@ -43,8 +43,8 @@ def test_counts_are_whole_and_easy_to_type(speeds, seconds):
     assert (counts.of("base"), counts.of("new")) == tuple(counts)
 
 
-@given(st.floats(1e-9, 10.0), st.floats(0.334, 2.999), SECONDS)
-def test_below_a_factor_of_three_both_run_equally_often(base, ratio, seconds):
+@given(st.floats(1e-9, 10.0), st.floats(0.201, 4.999), SECONDS)
+def test_below_a_factor_of_five_both_run_equally_often(base, ratio, seconds):
     base_count, new_count = counts_for(pilots(base, base * ratio), seconds)
     assert base_count == new_count
 
@@ -63,10 +63,10 @@ def test_both_sides_get_about_the_time(base, ratio, seconds):
     took = [count * speed for count, speed in zip(counts, speeds, strict=True)]
     if min(counts) > 1:
         assert max(took) <= seconds * 1.001
-    # Equal iterations differ by less than three in time, other factors by half a unit.
+    # Equal iterations differ by less than five in time, other factors by half a unit.
     if seconds > 100 * max(speeds):
         assert max(took) >= 0.9 * seconds
-        assert min(took) >= 0.3 * seconds
+        assert min(took) >= 0.18 * seconds
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=6), SECONDS)

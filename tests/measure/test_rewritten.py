@@ -68,6 +68,69 @@ def test_code_that_a_benchmark_reaches_is_compared(tmp_path, old, new, found):
     assert rewritten(*sides, ["BenchmarkGet"]) == found
 
 
+_TABLE = """\
+package store
+
+const size = 2
+
+var (
+	sizes = []int{size}
+	names = []string{
+		"a",
+	}
+)
+
+func BenchmarkGet(b *testing.B) {
+	for b.Loop() {
+		for _, name := range names {
+			get(name)
+		}
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	names := []string{"c"}
+	put(b, names, sizes)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        # A loop inside an operation runs over more: an operation does more.
+        ('"a",', '"a",\n\t\t"b",', ["names (in BenchmarkGet)"]),
+        ("size = 2", "size = 3", ["size (in BenchmarkPut)"]),
+        ('"a",', '"a", // The first.', []),
+    ],
+)
+def test_tables_that_a_benchmark_runs_are_compared(tmp_path, old, new, found):
+    for side in ("base", "new"):
+        (tmp_path / side).mkdir()
+        text = _TABLE.replace(old, new) if side == "new" else _TABLE
+        (tmp_path / side / "get_test.go").write_text(text)
+    sides = str(tmp_path / "base"), str(tmp_path / "new")
+    assert rewritten(*sides, ["BenchmarkGet", "BenchmarkPut"]) == found
+    # A name that it declares itself is not the table's.
+    assert "names (in BenchmarkPut)" not in rewritten(*sides, ["BenchmarkPut"])
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [("0, 10, 20", []), ("20", []), ("10, 30", ["sizes (in BenchmarkGet)"])],
+)
+def test_more_cases_of_a_table_are_other_benchmarks(tmp_path, entries, found):
+    for side, some in (("base", "10, 20"), ("new", entries)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "get_test.go").write_text(
+            f"package store\n\nvar sizes = []int{{{some}}}\n\n"
+            "func BenchmarkGet(b *testing.B) {\n\tfor _, n := range sizes {\n"
+            "\t\tb.Run(name(n), func(b *testing.B) { get(b, n) })\n\t}\n}\n"
+        )
+    sides = str(tmp_path / "base"), str(tmp_path / "new")
+    assert rewritten(*sides, ["BenchmarkGet"]) == found
+
+
 @pytest.mark.parametrize(
     ("entries", "found"),
     [("0, 10, 20", []), ("20", []), ("10, 30", ["BenchmarkGet"])],

@@ -29,6 +29,7 @@ from pprofdiff.analysis.source.code import (
 )
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
+from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.text import worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -37,7 +38,7 @@ from pprofdiff.goruntime.names import (
     versioned_folder,
 )
 from pprofdiff.goruntime.readable import distinct_names
-from pprofdiff.model.source import Hunk, SourceFile, Sources
+from pprofdiff.model.source import Hunk, SourceFile, Sources, SourceText
 
 # A method's type, without type arguments, and its name.
 _METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
@@ -295,16 +296,15 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
 
 
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:
-    """Yield what differs in packages of sampled functions.
+    """Yield what differs in packages of sampled functions, and in those they import.
 
-    Files that Go ignores do not count.
+    What set-up makes, such as a compiled regexp, decides what functions cost. Files
+    that Go ignores do not count.
     """
     sources = carriers.sources
-    found = [place for _, places in carriers.looked_up for place in places.sides]
-    texts = [one.text for one in found if one.text is not None and one.named]
-    files = {text.path for text in texts}
-    for text in {dirname(text.path): text for text in texts}.values():
-        here = SourceFile(text.path, text.origin, text.key)
+    texts = list(_sampled(carriers))
+    files = {text.path for _, text in texts}
+    for here in _folders(sources, texts):
         base, new = ({f.path: f for f in sources.folder(side, here)} for side in (0, 1))
         texts_of = [{file.key for file in side.values()} for side in (base, new)]
         for path in sorted(base.keys() | new.keys()):
@@ -322,6 +322,31 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
             elif old.key != now.key:
                 for place in _hunks_of(sources, old, now):
                     yield place._replace(built=place.built or sampled, test=test)
+
+
+def _sampled(carriers: Carriers) -> Iterator[tuple[str, SourceText]]:
+    """Yield the texts of sampled functions, each with the path of its package."""
+    for _, places in carriers.looked_up:
+        for at in places.sides:
+            if at is not None and at.text is not None and at.named:
+                yield package_of(at.lines.function).removesuffix("_test"), at.text
+
+
+def _folders(
+    sources: Sources, texts: Sequence[tuple[str, SourceText]]
+) -> list[SourceFile]:
+    """Return a file in the folder of each text, and of each package that they import.
+
+    A module's folder names its version, so that what its packages import is the same.
+    """
+    packages = {
+        dirname(text.path): (package, SourceFile(text.path, text.origin, text.key))
+        for package, text in texts
+    }
+    own = [one for one in packages.values() if one[1].origin != "module"]
+    imported = (one for side in (0, 1) for one in imported_by(sources, side, own))
+    folders = {dirname(one.path): one for one in imported}
+    return [*(here for _, here in packages.values()), *folders.values()]
 
 
 def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_Place]:

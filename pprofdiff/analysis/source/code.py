@@ -46,12 +46,14 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """
     if not of_imports(hunk, base, new):
         return False
-    own = {
-        name
+    sides = [
+        _imported(_by_line(text, lines))
         for text, lines in zip((base, new), hunk.sides, strict=True)
-        for name in _imported(_by_line(text, lines))
-    }
-    if not own or {"_", "."} & own:
+    ]
+    if sorted(sides[0].values()) == sorted(sides[1].values()):
+        return "." not in {*sides[0], *sides[1]}
+    own = {*sides[0], *sides[1]}
+    if {"_", "."} & own:
         return False
     # The one that replaces another may stand elsewhere in the declaration.
     old, now = (_imports(text.lines) for text in (base, new))

@@ -13,21 +13,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
-from posixpath import basename, dirname, join, normpath
+from posixpath import dirname, join
 from typing import NamedTuple
 
 from pprofdiff.analysis.source.code import code_changes
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.analysis.source.extents import Extent, hunks_within
+from pprofdiff.analysis.source.imports import imports_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _POINTER = re.compile(r"func\s*\([^)]*\*")
 _WORD = re.compile(r"\w+")
-_IMPORT = re.compile(r"^(?:import)?[ \t]*(\w+|\.)?[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
-_FIRST_FUNCTION = re.compile(r"^func\b", re.MULTILINE)
-_MAJOR = re.compile(r"/v\d+\Z")
 
 
 class Differing(NamedTuple):
@@ -233,35 +231,14 @@ class Callees:
         self, package: _Package, declared: _Declared
     ) -> Iterator[tuple[str, _Package]]:
         """Yield (name in the file, package) of the imports that are in the tree."""
-        text = "\n".join(declared.text.lines)
-        first = _FIRST_FUNCTION.search(text)
-        folder = dirname(declared.text.path)
-        module, root = _module(package.path, folder)
-        head = text[: first.start()] if first else text
-        for alias, path in _IMPORT.findall(head):
-            inside = path.removeprefix(f"{module}/")
-            if inside != path:
-                where = normpath(f"{root or '.'}/{inside}")
-                name = alias or basename(_MAJOR.sub("", path))
-                yield name, self._package(path, where, declared.text.origin)
+        for one in imports_of(declared.text, package.path):
+            yield one.name, self._package(one.path, one.folder, declared.text.origin)
 
     def _changed(self, function: _Named, through: str) -> Differing | None:
         base, new = (function.package.one(side, function.name) for side in (0, 1))
         if base is None or new is None or _code(base) == _code(new):
             return None
         return self._between(function.package.path, base, new, through)
-
-
-def _module(path: str, folder: str) -> tuple[str, str]:
-    """Return a package's path and its folder without their common tail.
-
-    ``example.com/shop/store`` in ``go/store`` gives ``example.com/shop`` and ``go``.
-    """
-    names, folders = path.split("/"), folder.split("/") if folder else []
-    while len(names) > 1 and folders and names[-1] == folders[-1]:
-        names.pop()
-        folders.pop()
-    return "/".join(names), "/".join(folders)
 
 
 def _calls(body: str) -> Iterator[tuple[str | None, str]]:

@@ -52,6 +52,9 @@ IMPORTS = [
     ("", '_ "embed"', False),
     ('"fmt"', '"fmt"\nx := 1', False),
     ('"a",', '"b",', False),
+    # Only its name in the file is another.
+    ('_ "unsafe"', '"unsafe"', True),
+    ('_ "x.org/a"', '_ "x.org/b"', False),
 ]
 
 

@@ -646,6 +646,36 @@ def test_builds_of_the_same_code_are_not_slower(tmp_path, changes, said):
     assert any(one.severity != "info" for one in report.findings.found) == (not said)
 
 
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"re/parse/p.go": "package parse\n\nvar Less = 2\n"}, False),
+        ({"re/parse/p.go": "package parse\n\n// Less is less.\nvar Less = 1\n"}, True),
+        ({"re/parse/p_test.go": "package parse\n"}, True),
+        ({"re/other/o.go": "package other\n"}, True),
+    ],
+    ids=["code", "comment", "test", "not imported"],
+)
+def test_what_a_package_imports_may_change_what_its_functions_cost(
+    tmp_path, changes, same
+):
+    """What set-up compiles decides how long a match takes: imports of imports."""
+    files = {
+        "f_test.go": TESTS_OF_F,
+        "f.go": COMMENTED % "F",
+        "re.go": 'package p\n\nimport (\n\t"fmt"\n\n\tr "example.com/p/re"\n)\n',
+        "re/re.go": 'package re\n\nimport "example.com/p/re/parse"\n',
+        "re/parse/p.go": "package parse\n\nvar Less = 1\n",
+    }
+    _, benchmark, *loop = path("F")
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
+    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
+    sources = committed(tmp_path, "example.com/p", files, changes)
+    report = report_of(comparison, sources=sources)
+    assert report.outcome.verdict == ("unknown" if same else "slower")
+    assert (SAME in text(report)) == same
+
+
 def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_path):
     files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
     changed = {"f.go": COMMENTED.replace("work()", "work(1)") % "F"}

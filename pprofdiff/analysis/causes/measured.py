@@ -28,6 +28,7 @@ from pprofdiff.analysis.causes.one_unit import in_one_unit, only_varies
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
+    called_on_one_side,
     disjoint,
     gives_to_caller,
     holding,
@@ -63,6 +64,7 @@ from pprofdiff.analysis.causes.wording import (
     arrow,
     count,
     factor,
+    first_functions,
     joined,
     listed,
     others,
@@ -486,14 +488,15 @@ def _of_site(
     claim = explains = mark = None
     timed, cpu = False, view.cpu
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
-        rows = cpu.rows_of(everyone)
-        own = owned_by(cpu, rows.tolist()).without(claimed)
+        rows = cpu.rows_of(everyone).tolist()
+        called = _replacing(view, cpu, rows)
+        own = owned_by(cpu, [*rows, *called]).without(claimed)
         delta = cpu.delta(own)
         # A function that one side has may do there what another one does elsewhere.
         if delta and (delta < 0) == fewer and all(cpu.sums(own)):
             claim, explains, mark = own, delta, cpu.mark(own)
         if claim and _worth_saying(view, cpu, own, delta):
-            whose = "Their CPU" if site.helpers else "Its CPU"
+            whose = _whose(site, [cpu.names[row] for row in called])
             size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
             text, timed = f"{text} {whose}: {size}.".strip(), True
         if mark in (None, "noise"):
@@ -528,6 +531,17 @@ def _of_site(
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _replacing(view: _View, cpu: CPUComparison, rows: list[int]) -> list[int]:
+    """Return what functions call that only one side has: it may do their work."""
+    return called_on_one_side(cpu, view.program, rows) if view.program else []
+
+
+def _whose(site: Site, called: list[str]) -> str:
+    """Return whose CPU a site's is, with functions that it calls on one side only."""
+    whose = "Their CPU" if site.helpers else "Its CPU"
+    return f"{whose} with {first_functions(called)}" if called else whose
 
 
 def _left(cpu: CPUComparison | None, site: Site) -> str:

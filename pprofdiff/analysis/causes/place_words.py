@@ -222,7 +222,7 @@ def inlining(cpu: CPUComparison, place: Place) -> str:
     if now is None:
         return ""
     # After another function's name, "it" would be that one.
-    alone = not (place.others or place.gone or place.added)
+    alone = not (place.others or place.gone or place.added or place.parts)
     it = "it" if alone else called(cpu.names[place.row])
     return f"The compiler {f'inlines {it} now' if now else f'no longer inlines {it}'}"
 

@@ -32,6 +32,7 @@ from pprofdiff.analysis.policy import (
     MUCH,
     NAMED,
     NEARLY_ALL,
+    SEVERAL,
 )
 from pprofdiff.analysis.profiles.own_code import named
 from pprofdiff.analysis.profiles.rows import PairedRows
@@ -492,6 +493,25 @@ def _alone_below(cpu: CPUComparison, program: Program, place: Place) -> Claim:
     They may do the work that the function did itself, or by library calls.
     """
     return _on_one_side(cpu, [place.row], whole_of(cpu, place.row).claim, program.own)
+
+
+def called_on_one_side(
+    cpu: CPUComparison, program: Program, rows: Sequence[int]
+) -> list[int]:
+    """Return the program's functions that others call and that only one side has.
+
+    Where one has no more than a few samples, the other may have none by chance.
+    """
+    callers = cpu.only(*rows)
+    claim = cpu.under(callers)
+    found = np.zeros(len(cpu.names), np.bool_)
+    for side, worth in enumerate(cpu.model.worth):
+        several = cpu.cum[side] > SEVERAL * worth
+        found |= (
+            several & (cpu.cum[1 - side] == 0) & (below(cpu, callers, claim, side) > 0)
+        )
+    found &= program.own & ~callers
+    return [int(row) for row in np.flatnonzero(found)]
 
 
 def _on_one_side(

@@ -48,6 +48,8 @@ from pprofdiff.model.source import Sources
 # Lines are reported from this part of the finding's change.
 _PART = 0.1
 _LISTED = 5
+# Callers of callers to look for.
+_UP = 3
 
 
 class _Line(NamedTuple):
@@ -344,14 +346,44 @@ def _no_longer_called(
     """
     names = carriers.diff.paired_functions.names
     for row in rows:
-        if not carriers.stays(row):
+        if not carriers.stays(row) or _runs(all_carriers, names[row])[1]:
             return ()
-        for other in all_carriers:
-            new = other.diff.paired_functions.raw("cum")[1]
-            if any(new[at] for at in _named(other.diff, [names[row]])):
-                return ()
-    found = carriers.on_stacks(rows)
+    found = _on_stacks(all_carriers, carriers, rows)
     return tuple(one for one in found if one.calls and not one.far)
+
+
+def _on_stacks(
+    all_carriers: Sequence[Carriers], carriers: Carriers, rows: Sequence[int]
+) -> tuple[RelatedLines, ...]:
+    """Return the changed lines of functions on stacks with others that run there.
+
+    Where only one side has samples of a caller that both declare, its own callers call
+    it no longer, or only now: theirs count.
+    """
+    for _ in range(_UP):
+        found = carriers.on_stacks(rows)
+        running = tuple(
+            one
+            for one in found
+            if not one.calls
+            or one.lines.added
+            or one.lines.dropped
+            or all(_runs(all_carriers, one.lines.function))
+        )
+        if running or not found:
+            return running
+        rows = _named(carriers.diff, [one.lines.function for one in found])
+    return ()
+
+
+def _runs(all_carriers: Sequence[Carriers], name: str) -> tuple[bool, bool]:
+    """Return whether base has samples of a function, and new."""
+    found = [False, False]
+    for one in all_carriers:
+        for row in _named(one.diff, [name]):
+            for side, cum in enumerate(one.diff.paired_functions.raw("cum")):
+                found[side] |= bool(cum[row])
+    return found[0], found[1]
 
 
 def _allocates(finding: Finding) -> bool:
@@ -642,7 +674,8 @@ def _with_related(
     if callees and (related := own.called(rows, through=through)):
         return source._replace(related=related)
     for carriers in (own, *(one for one in all_carriers if one is not own)):
-        related = carriers.on_stacks(_named(carriers.diff, source.unchanged))
+        theirs = _named(carriers.diff, source.unchanged)
+        related = _on_stacks(all_carriers, carriers, theirs)
         related = tuple(
             one
             for one in related

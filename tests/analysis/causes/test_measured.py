@@ -765,6 +765,48 @@ def test_a_new_callee_is_set_against_what_its_caller_called_before(inner):
     assert "p.Make" in cause.title + cause.text
 
 
+def test_a_new_callee_that_makes_its_caller_s_call_is_no_cause():
+    """F wrote to the buffer itself; now WriteTo does, mostly, and G costs more."""
+    write = ("runtime.memmove", "bytes.(*Buffer).Write")
+    base = {
+        path("F"): 300,
+        path("Mask", "F"): 1000,
+        path(*write, "F"): 400,
+        path("G"): 20,
+    }
+    new = {path("F"): 330, path("Mask", "F"): 950, path("G"): 500}
+    new |= {path(*write, "WriteTo", "F"): 460, path(*write, "F"): 80}
+    _, findings = causes(Unit(base, uneven=0.2), Unit(new, uneven=0.2))
+    named = {name for one in findings.causes for name in one.names}
+    assert f"{PACKAGE}.G" in named
+    assert f"{PACKAGE}.WriteTo" not in named
+    fresh = new | {path(*write, "F"): 400}
+    _, findings = causes(Unit(base, uneven=0.2), Unit(fresh, uneven=0.2))
+    named = {name for one in findings.causes for name in one.names}
+    assert f"{PACKAGE}.WriteTo" in named
+
+
+def test_the_cpu_of_a_site_is_that_of_what_it_calls_instead_too():
+    """F compiled a regexp for each word; HasDigit, which only new has, does the rest."""
+    base, new = (
+        Unit(
+            REST | cpu,
+            {path("runtime.mallocgc", "F"): (objects, 64 * objects)},
+            uneven=0.5,
+            noise=1.0,
+        )
+        for cpu, objects in (
+            ({path("F"): 600}, 9),
+            ({path("F"): 40, path("HasDigit", "F"): 60}, 1),
+        )
+    )
+    _, findings = causes(base, new)
+    (cause,) = (one for one in findings.found if one.id.startswith("allocation"))
+    assert "Its CPU with p.HasDigit: " in cause.text
+    found = AMOUNT.search(cause.text)
+    assert float(found[2]) / float(found[1]) == pytest.approx(100 / 600, rel=0.02)
+
+
 def test_of_a_library_function_that_calls_back_no_part_is_named():
     """What compares is a function of its own: pprof shows sort.Slice with it."""
     back = {path("F.func1", "sort.Slice", "F"): 200}

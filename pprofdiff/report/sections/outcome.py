@@ -48,6 +48,8 @@ _NO_SPEED: dict[Compared, str] = {
     "goroutines": "goroutines are added up, also idle ones",
 }
 _OTHERS = 2
+# How often a map or slice grows in a run depends on its iterations.
+_WITHIN = " (within the spread of runs)"
 # Maximum units named in a sentence of counts.
 _NAMED = 3
 # This many benchmarks are "both".
@@ -221,7 +223,9 @@ def _short(
 
 
 def _chance(outcome: Outcome, measure: Measure) -> str:
-    """Return that a metric without an interval did not change significantly, or ""."""
+    """Return that a metric may be unchanged, with too few rounds to tell, or ""."""
+    if not is_bounded(*measure.judged.bounds):
+        return " (too few rounds)"
     sure = measure.judged.low > 1 or measure.judged.high < 1
     return "" if sure and outcome.decided else " (not significant)"
 
@@ -255,10 +259,10 @@ def _count(counted: Counted, *, values: bool) -> str:
         value = f" {number(counted, base)}" if values else ""
         return f"{counted.unit}{value} unchanged"
     if not values and base and new:
-        chance = " (not significant)" if counted.noise else ""
+        chance = _WITHIN if counted.noise else ""
         return f"{counted.unit} {change(new / base)}{chance}"
     if counted.noise:
-        return f"{counted.unit} {counts(counted)} (not significant)"
+        return f"{counted.unit} {counts(counted)}{_WITHIN}"
     return f"{counted.unit} {counts_and_change(counted)}"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -357,6 +357,10 @@ def _with_most(
     return Place(best[0], claim, *cpu.sums(claim), whole=whole)
 
 
+# A place that counts together with others, and these others.
+_Together = tuple[Place, Sequence[Place]]
+
+
 def with_callers(
     cpu: CPUComparison,
     program: Program,
@@ -364,108 +368,139 @@ def with_callers(
     *,
     total_known: bool = False,
 ) -> list[Place]:
-    """Return places; those that only one side has with the callers that do their work.
+    """Return places; those that gave cost to each other, or to functions near, as one.
+
+    Where the total is known well, what is saved beyond it is spent elsewhere: likeliest
+    where it was.
+    """
+    rules: tuple[Callable[[Place, list[Place]], _Together | None], ...] = (
+        partial(_callers_doing, cpu, program, total_known=total_known),
+        partial(_contrary_callees, cpu, program),
+        partial(_caller_taking_back, cpu),
+        # Sources of Go show how a function does its work: each has its own lines.
+        *(() if cpu.of_go else (partial(_details, cpu, program),)),
+    )
+    left = list(found)
+    for rule in rules:
+        for place in tuple(left):
+            together = rule(place, left) if place in left else None
+            if together is not None:
+                whole, others = together
+                left[left.index(place)] = whole
+                left = [one for one in left if one not in others]
+    return left
+
+
+def _callers_doing(
+    cpu: CPUComparison,
+    program: Program,
+    place: Place,
+    left: Sequence[Place],
+    *,
+    total_known: bool,
+) -> _Together | None:
+    """Return a place that only one side has with the callers that do its work.
 
     The compiler inlined such a function, or its code moved into its callers: what the
-    callers cost more must be set against what the function costs less. Where the total
-    is known well, what is saved beyond it is spent elsewhere: likeliest where it was.
+    callers cost more must be set against what the function costs less.
     """
-    left = list(found)
-    for place in found:
-        callers = _calling(cpu, program, place)
-        if not callers or place not in left:
-            continue
-        same = [one for one in left if one.row in (*callers, place.row)]
-        own = _unclaimed(cpu, callers, [one for one in left if one not in same])
-        change, back = cpu.delta(place.claim), cpu.delta(own)
-        if back * change >= 0:
-            continue
-        # A caller that is a place would be a cause that goes the other way.
-        contrary = any(one.delta(cpu) * change < 0 for one in same)
-        taken_over = any(
-            cpu.delta(part) * change <= -MUCH * change**2
-            and cpu.change(part).significant
-            for part in (own, _on_one_side(cpu, callers, own))
-        )
-        if total_known:
-            whole = cpu.total_delta
-            taken_over |= change * whole > (1 + LITTLE) * whole**2
-        if contrary or taken_over:
-            claim = own.plus_all(one.claim for one in same)
-            at = left.index(place)
-            left[at] = _with_own_callers(cpu, place, claim, callers)
-            left = [one for one in left if one not in same]
-    left = _with_contrary_callees(cpu, program, left)
-    left = _with_inlining_caller(cpu, left)
-    return _with_details(cpu, program, left)
+    callers = _calling(cpu, program, place)
+    if not callers:
+        return None
+    same = [one for one in left if one.row in (*callers, place.row)]
+    own = _unclaimed(cpu, callers, [one for one in left if one not in same])
+    change, back = cpu.delta(place.claim), cpu.delta(own)
+    if back * change >= 0:
+        return None
+    # A caller that is a place would be a cause that goes the other way.
+    contrary = any(one.delta(cpu) * change < 0 for one in same)
+    taken_over = any(
+        cpu.delta(part) * change <= -MUCH * change**2 and cpu.change(part).significant
+        for part in (own, _on_one_side(cpu, callers, own))
+    )
+    if total_known:
+        whole = cpu.total_delta
+        taken_over |= change * whole > (1 + LITTLE) * whole**2
+    if not (contrary or taken_over):
+        return None
+    claim = own.plus_all(one.claim for one in same)
+    return _with_own_callers(cpu, place, claim, callers), same
 
 
-def _with_contrary_callees(
-    cpu: CPUComparison, program: Program, found: Sequence[Place]
-) -> list[Place]:
-    """Return places; a function with its callees if they take back its change.
+def _contrary_callees(
+    cpu: CPUComparison, program: Program, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a function with its callees if they take back its change.
 
     Work that moved between a function and its callees is no change of either. For
     inlined callees, the compiler decides whose an instruction is.
     """
-    left = list(found)
-    for place in found:
-        if place not in left or place.whole or place.others:
-            continue
-        alone = _alone_below(cpu, program, place)
-        back = max(-cpu.delta(alone) * float(np.sign(place.delta(cpu))), 0.0)
-        # Few of a large cost may be most of what is left of it.
-        much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
-        samples = np.divide(cpu.sums(alone), cpu.model.worth).sum()
-        much &= back > 0 and samples >= FEW_SAMPLES
-        if not (much or taken_back(cpu, place)):
-            continue
-        whole = whole_of(cpu, place.row)
-        same_way = place.delta(cpu) * whole.delta(cpu) > 0
-        lost = same_way and not cpu.change(whole.claim).significant
-        inside = _inside(cpu, left, whole)
-        if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
-            if len(inside) == 1 and _takes_over(cpu, place, inside[0]):
-                claim = place.claim.plus(inside[0].claim)
-                left[left.index(place)] = _with_own_callers(
-                    cpu, inside[0], claim, (place.row,)
-                )
-                left.remove(inside[0])
-            continue
-        if all(
-            holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
-            for one in inside
-        ):
-            left[left.index(place)] = with_callees(cpu, program, whole)
-            left = [one for one in left if one not in inside]
-    return left
+    if place.whole or place.others:
+        return None
+    whole = whole_of(cpu, place.row)
+    # They may do the work that the function did itself, or by library calls.
+    alone = _on_one_side(cpu, [place.row], whole.claim, program.own)
+    back = max(-cpu.delta(alone) * float(np.sign(place.delta(cpu))), 0.0)
+    # Few of a large cost may be most of what is left of it.
+    much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
+    samples = np.divide(cpu.sums(alone), cpu.model.worth).sum()
+    much &= back > 0 and samples >= FEW_SAMPLES
+    if not (much or taken_back(cpu, place)):
+        return None
+    same_way = place.delta(cpu) * whole.delta(cpu) > 0
+    lost = same_way and not cpu.change(whole.claim).significant
+    inside = _inside(cpu, left, whole)
+    if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
+        if len(inside) != 1 or not _takes_over(cpu, place, inside[0]):
+            return None
+        claim = place.claim.plus(inside[0].claim)
+        return _with_own_callers(cpu, inside[0], claim, (place.row,)), inside
+    contrary = all(
+        holds(cpu, whole.claim, one) and one.delta(cpu) * place.delta(cpu) < 0
+        for one in inside
+    )
+    return (with_callees(cpu, program, whole), inside) if contrary else None
 
 
-def _with_details(
-    cpu: CPUComparison, program: Program, found: Sequence[Place]
-) -> list[Place]:
-    """Return places; a function with closures, and what only it calls on one side.
+def _caller_taking_back(
+    cpu: CPUComparison, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a place with the caller it is inlined into, if that takes back its change.
 
-    They are how it does its work, if both changed the same way. Sources of Go show
-    that: there, each has its own lines.
+    A sample counts for the instruction after the one that took the time, which may be
+    of the other function.
     """
-    left = list(found)
-    if cpu.of_go:
-        return left
-    for place in found:
-        if place not in left or place.others or not (place.base and place.new):
-            continue
-        whole, change = whole_of(cpu, place.row), place.delta(cpu)
-        inside = _inside(cpu, left, whole)
-        if inside and all(
-            (not all(cpu.cum_at(one.row)) or _is_inside(cpu, one.row, place.row))
-            and holds(cpu, whole.claim, whole_of(cpu, one.row))
-            and one.delta(cpu) * change > 0
-            for one in inside
-        ):
-            left[left.index(place)] = with_callees(cpu, program, whole)
-            left = [one for one in left if one not in inside]
-    return left
+    caller = _inlining_caller(cpu, place)
+    if caller is None or any(one.row == caller for one in left):
+        return None
+    own = _unclaimed(cpu, [caller], left)
+    change, back = place.delta(cpu), cpu.delta(own)
+    much = back * change < 0 and abs(back) >= MUCH * abs(change)
+    if not much or not cpu.change(own).significant:
+        return None
+    claim = place.claim.plus(own)
+    sums = cpu.sums(claim)
+    return Place(place.row, claim, *sums, whole=False, callers=(caller,)), ()
+
+
+def _details(
+    cpu: CPUComparison, program: Program, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a function with closures, and what only it calls on one side.
+
+    They are how it does its work, if both changed the same way.
+    """
+    if place.others or not (place.base and place.new):
+        return None
+    whole, change = whole_of(cpu, place.row), place.delta(cpu)
+    inside = _inside(cpu, left, whole)
+    details = all(
+        (not all(cpu.cum_at(one.row)) or _is_inside(cpu, one.row, place.row))
+        and holds(cpu, whole.claim, whole_of(cpu, one.row))
+        and one.delta(cpu) * change > 0
+        for one in inside
+    )
+    return (with_callees(cpu, program, whole), inside) if inside and details else None
 
 
 def _inside(cpu: CPUComparison, found: Sequence[Place], whole: Place) -> list[Place]:
@@ -485,14 +520,6 @@ def _takes_over(cpu: CPUComparison, place: Place, callee: Place) -> bool:
         and not callee.others
         and holds(cpu, cpu.under(cpu.only(place.row)), whole_of(cpu, callee.row))
     )
-
-
-def _alone_below(cpu: CPUComparison, program: Program, place: Place) -> Claim:
-    """Claim what a function's callees cost that only one side has.
-
-    They may do the work that the function did itself, or by library calls.
-    """
-    return _on_one_side(cpu, [place.row], whole_of(cpu, place.row).claim, program.own)
 
 
 def called_on_one_side(
@@ -530,29 +557,6 @@ def _on_one_side(
     if kind is not None:
         alone &= kind
     return claim.within(cpu.under(alone))
-
-
-def _with_inlining_caller(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
-    """Return places; one inlined into a caller that takes back its change with that.
-
-    A sample counts for the instruction after the one that took the time, which may be
-    of the other function.
-    """
-    left = list(found)
-    for place in found:
-        caller = _inlining_caller(cpu, place) if place in left else None
-        if caller is None:
-            continue
-        own = _unclaimed(cpu, [caller], left)
-        change, back = place.delta(cpu), cpu.delta(own)
-        if any(one.row == caller for one in left) or back * change >= 0:
-            continue
-        if abs(back) >= MUCH * abs(change) and cpu.change(own).significant:
-            claim = place.claim.plus(own)
-            left[left.index(place)] = Place(
-                place.row, claim, *cpu.sums(claim), whole=False, callers=(caller,)
-            )
-    return left
 
 
 def _inlining_caller(cpu: CPUComparison, place: Place) -> int | None:

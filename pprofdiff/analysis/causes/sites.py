@@ -14,14 +14,13 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.policy import LITTLE, MINOR, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.arrays import Column
-from pprofdiff.model.csr import sums
 
 
 def column_of(diff: ProfileDiff, sample_type: str) -> tuple[Column, Column] | None:
@@ -269,7 +268,6 @@ class Sites:
     ) -> None:
         self._diffs = space, objects
         self._names = space.paired_functions.names
-        self._owners = space.ledger.sides("owner")
         self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
         self._exact = missing is not None and missing < MINOR
@@ -312,21 +310,15 @@ class Sites:
 
         Benchmarks' own sites are excluded if they allocate while the timer is stopped.
         """
-        everything = [np.ones(len(owner), np.bool_) for owner in self._owners]
-        columns = self._columns(everything[0], everything[1])
-        wholes = [max(*(float(side.sum()) for side in pair), 1e-9) for pair in columns]
-        found = []
-        for row, name in enumerate(self._names):
-            if self._untimed and self._harness[row]:
-                continue
-            pairs = [(float(base[row]), float(new[row])) for base, new in columns]
-            part = max(
-                abs(new - base) / whole
-                for (base, new), whole in zip(pairs, wholes, strict=True)
-            )
-            if part:
-                found.append((part, self._site(name, row, pairs)))
-        return [site for _, site in sorted(found, key=lambda one: -one[0])]
+        amounts = self._amounts()
+        change = np.abs(amounts[:, 1] - amounts[:, 0])
+        wholes = amounts.sum(axis=2).max(axis=1).clip(min=1e-9)
+        part = (change / wholes[:, None]).max(axis=0)
+        if self._untimed:
+            part[self._harness] = 0
+        rows = np.flatnonzero(part)
+        order = rows[np.argsort(-part[rows], kind="stable")].tolist()
+        return [self._site(self._names[row], row, amounts[..., row]) for row in order]
 
     def together(self, names: Sequence[str]) -> Site | None:
         """Return what functions allocate themselves as one site, None for nothing."""
@@ -345,15 +337,14 @@ class Sites:
         """
         row = self._names.index(name) if name in self._names else -1
         inside = self._diffs[0].having(np.arange(len(self._names)) == row)
-        columns = self._columns(inside[0], inside[1])
-        pairs = [(float(base.sum()), float(new.sum())) for base, new in columns]
+        amounts = self._amounts(inside)
+        space = amounts[0].sum(axis=0)
         below = frozenset(
             site.name
             for site in self.all
-            if float(columns[0][0][site.row] + columns[0][1][site.row])
-            >= NEARLY_ALL * sum(site.space)
+            if space[site.row] >= NEARLY_ALL * sum(site.space)
         )
-        return self._site(name, row, pairs), below
+        return self._site(name, row, amounts.sum(axis=2)), below
 
     def with_helpers(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; a function together with those that its code moved to or from.
@@ -406,14 +397,11 @@ class Sites:
                     break
         return left
 
-    def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
-        space, objects = pairs
+    def _site(self, name: str, row: int, amounts: NDArray[np.float64]) -> Site:
+        """Return a function's site, given its `_amounts` of shape (kind, side)."""
+        space, objects = ((base, new) for base, new in amounts.tolist())
         exact, missing = self._exact, self._missing_objects
-        alone = self._agree and all(
-            own >= (1 - MINOR) * all_
-            for pair, held in zip(pairs, self._held, strict=True)
-            for own, all_ in zip(pair, held, strict=True)
-        )
+        alone = self._agree and (amounts >= np.multiply(1 - MINOR, self._held)).all()
         if alone and self._objects is not None:
             # The tiny objects that profiles miss are its own too.
             objects, exact, missing = self._objects, True, 0.0
@@ -423,22 +411,17 @@ class Sites:
             held=self._held[0],
         )
 
-    def _columns(
-        self, base: NDArray[np.bool_], new: NDArray[np.bool_]
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Return the (base, new) bytes, then objects, of marked samples by owner."""
-        columns = []
+    def _amounts(self, chosen: Masks | None = None) -> NDArray[np.float64]:
+        """Return bytes and objects per op of all or `chosen` samples, by owner.
+
+        Their shape is (kind, side, function).
+        """
+        found = []
         for diff in self._diffs:
-            sides: list[NDArray[np.float64]] = []
-            for side, chosen in enumerate((base, new)):
-                kept = chosen & (self._owners[side] >= 0)
-                total = sums(
-                    self._owners[side][kept], diff.values[side][kept], len(self._names)
-                )
-                factor = diff.normalization.factors[side]
-                sides.append(total.astype(np.float64) * factor)
-            columns.append((sides[0], sides[1]))
-        return columns
+            ledger = self._diffs[0].ledger.counting(diff.values)
+            own = (ledger if chosen is None else ledger.among(chosen)).every("owner")
+            found.append(diff.normalization.scaled(own.base, own.new))
+        return np.array(found)
 
 
 def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:

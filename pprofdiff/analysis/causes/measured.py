@@ -165,39 +165,37 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     return Findings(tuple(found), explains._replace(left=left))
 
 
-_Drafts = list[tuple[float, Finding, list[Finding]]]
-
-
 def _ranked(view: _View) -> Iterator[Finding]:
     """Yield the causes, each followed by its consequences."""
-    drafts: _Drafts = []
+    found: list[Finding] = []
     named: set[str] = set()
     claimed = word = None
     if view.cpu is not None and view.program is not None:
-        claimed, word = _add_places(view, view.cpu, view.program, drafts, named)
+        claimed, word = _add_places(view, view.cpu, view.program, found, named)
     sites = _worth_reporting(view, named)
     for number in range(1, len(sites) + 1):
         finding = _of_site(view, sites, number, claimed)
         if claimed is not None and finding.claim is not None:
             claimed = claimed.plus(finding.claim)
-        drafts.append((finding.weight, finding, []))
+        found.append(finding)
     if view.cpu is not None and claimed is not None:
         collects = False
         for what in _RUNTIME:
             work = _of_runtime(view, view.cpu, claimed, what, collects=collects)
             if work is not None:
                 collects |= what.id == _GC_WORK
-                _put(view, work, drafts)
+                found += _placed(view, work, found)
+    causes = [one for one in found if one.parent is None]
     # What changed against the outcome does not explain it.
-    drafts.sort(key=lambda draft: (_is_contrary(view, draft[1]), -draft[0]))
-    for _, cause, below in drafts:
-        amounts_below = [one.explains for one in below if one.explains]
-        whole = sum(amounts_below, cause.explains or 0.0)
-        yield cause._replace(explains=whole) if amounts_below else cause
-        yield from (one._replace(parent=cause.id) for one in below)
+    causes.sort(key=lambda one: (_is_contrary(view, one), -one.weight))
+    for cause in causes:
+        below = [one for one in found if one.parent == cause.id]
+        whole = sum((one.explains or 0.0 for one in below), cause.explains or 0.0)
+        yield cause._replace(explains=whole) if below else cause
+        yield from below
     # Next to a cause, a place that is not significant mostly has the cause in it. What
     # goes against the outcome alone would read as its cause.
-    if word is not None and all(_is_contrary(view, one) for _, one, _ in drafts):
+    if word is not None and all(_is_contrary(view, one) for one in causes):
         yield word
 
 
@@ -213,10 +211,10 @@ def _add_places(
     view: _View,
     cpu: CPUComparison,
     program: Program,
-    drafts: _Drafts,
+    causes: list[Finding],
     named: set[str],
 ) -> tuple[Claim, Finding | None]:
-    """Add the places on the CPU to `drafts`; return the samples that they claim.
+    """Add the places on the CPU to `causes`; return the samples that they claim.
 
     If no significant one goes the way of the total, also return the one with most of
     the change. `named` gets the sites of the significant ones.
@@ -230,9 +228,9 @@ def _add_places(
         return _of_place(view, cpu, place, 1).severity != "info"
 
     for place in unclaimed(cpu, found, is_said):
-        finding = _of_place(view, cpu, place, len(drafts) + 1)
+        finding = _of_place(view, cpu, place, len(causes) + 1)
         if finding.severity != "info":
-            drafts.append((finding.weight, finding, []))
+            causes.append(finding)
             site, inside = _sites_of(view, cpu, place)
             named |= {finding.functions[0]}
             if site is None or not _is_opposite(site, place.delta(cpu)):
@@ -240,7 +238,7 @@ def _add_places(
             claimed = claimed.plus(place.claim)
         elif word is None and _is_most(view, cpu, place):
             word = finding
-    explained = any(not _is_contrary(view, one) for _, one, _ in drafts)
+    explained = any(not _is_contrary(view, one) for one in causes)
     return claimed, None if explained else word
 
 
@@ -278,8 +276,8 @@ def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
     )
 
 
-def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
-    """Add runtime work as a consequence of the largest allocation cause, or as a cause.
+def _placed(view: _View, work: Finding, found: Sequence[Finding]) -> list[Finding]:
+    """Return runtime work as a consequence of the largest allocation cause, or a cause.
 
     The GC runs as often as the program allocates and wakes its workers through the
     scheduler. Without a verdict it is no cause: how much GC a run does varies with its
@@ -287,28 +285,23 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """
     follows = any(
         abs(new - base) > MAJOR * max(base, new)
-        and (new - base) * (finding.explains or 0.0) > 0
+        and (new - base) * (work.explains or 0.0) > 0
         for base, new in view.totals.counted
     )
-    rises = (finding.explains or 0.0) > 0
+    rises = (work.explains or 0.0) > 0
     owners = [
-        draft
-        for draft in drafts
-        if draft[1].sure
-        and draft[1].severity != "info"
-        and draft[1].rises in (None, rises)
+        one
+        for one in found
+        if one.sure and one.severity != "info" and one.rises in (None, rises)
     ]
-    owners.sort(key=lambda draft: -draft[0])
-    if follows and owners:
-        weight, cause, below = owners[0]
-        if len(owners) > 1:
-            many = "another" if len(owners) == 2 else f"{len(owners) - 1} others"
-            way = "more" if rises else "less"
-            title = f"{finding.title}, since this cause and {many} allocate {way}"
-            finding = finding._replace(title=title, several=True)
-        drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
-    elif view.moved:
-        drafts.append((finding.weight, finding, []))
+    if not follows or not owners:
+        return [work] if view.moved else []
+    if len(owners) > 1:
+        many = "another" if len(owners) == 2 else f"{len(owners) - 1} others"
+        way = "more" if rises else "less"
+        title = f"{work.title}, since this cause and {many} allocate {way}"
+        work = work._replace(title=title, several=True)
+    return [work._replace(parent=max(owners, key=lambda one: one.weight).id)]
 
 
 def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:

@@ -556,7 +556,9 @@ def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> 
 
     Most of a known change is no noise, however few its samples.
     """
-    if not (_row_changed(cpu, own) or abs(delta) >= MUCH * cpu.whole):
+    model = cpu.diff.model
+    in_tables = model is not None and model.one(cpu.runs(own)).significant
+    if not (in_tables or abs(delta) >= MUCH * cpu.whole):
         return False
     if view.moved and delta * cpu.total_delta >= MOST * cpu.total_delta**2:
         return True
@@ -591,12 +593,6 @@ def _may_replace(site: Site, sites: Sequence[Site]) -> bool:
     fewer = site.space[1] < site.space[0]
     opposite = any((one.space[1] < one.space[0]) != fewer for one in sites)
     return bool(site.gone) or opposite
-
-
-def _row_changed(cpu: CPUComparison, own: Claim) -> bool:
-    """Return whether a function's row in the tables is significant."""
-    model = cpu.diff.model
-    return model is not None and replace(cpu, model=model).change(own).significant
 
 
 def _verb(site: Site, *, fewer: bool) -> str:

@@ -218,17 +218,14 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
     pprof shows the cum of a function, not of one way to it.
     """
-    claimed = cpu.of(()).plus_all(place.claim for place in found)
-    return [_all_of(cpu, place, claimed) if place.whole else place for place in found]
-
-
-def _all_of(cpu: CPUComparison, place: Place, claimed: Claim) -> Place:
-    """Return a path's function, or the path if others have `claimed` samples of it."""
-    whole = whole_of(cpu, place.row)
-    others = cpu.sums(whole.claim.without(place.claim).within(claimed))
-    same_way = whole.delta(cpu) * place.delta(cpu) > 0
-    instead = same_way and not any(others) and cpu.change(whole.claim).significant
-    return whole if instead else place
+    claimed, kept = cpu.of(()).plus_all(place.claim for place in found), []
+    for place in found:
+        whole = whole_of(cpu, place.row) if place.whole else place
+        others = cpu.sums(whole.claim.without(place.claim).within(claimed))
+        same_way = whole.delta(cpu) * place.delta(cpu) > 0
+        instead = same_way and not any(others) and cpu.change(whole.claim).significant
+        kept.append(whole if instead else place)
+    return kept
 
 
 def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
@@ -314,22 +311,17 @@ def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the place with most of what is left, or None if none is significant."""
     path = None if cpu.loses_callers else deepest(cpu, program, left)
     owner = owner_of_most(cpu, program, left)
-    # Threads of other languages begin in system libraries.
-    entry = _entry(cpu, program, left) if cpu.of_go else None
+    entry = None
+    if cpu.of_go:
+        # Goroutines of libraries, named by what they start in: they have no function of
+        # the program. Threads of other languages begin in system libraries.
+        entry = _with_most(cpu, program.entries, program.code, left, whole=True)
     best = owner or path
     if owner and path and abs(owner.delta(cpu)) < MOST * abs(path.delta(cpu)):
         best = path
     if best and entry and abs(best.delta(cpu)) < abs(entry.delta(cpu)):
         best = entry
     return best or entry
-
-
-def _entry(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
-    """Return the goroutine of a library whose samples changed most.
-
-    It is named by the function that it starts in, and has no function of the program.
-    """
-    return _with_most(cpu, program.entries, program.code, left, whole=True)
 
 
 def owner_of_most(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:

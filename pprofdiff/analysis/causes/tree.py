@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from msgspec import Struct, field
 
@@ -235,7 +236,7 @@ def _parent(
         if listed is None:
             continue
         for other in found:
-            if not _matches(other.id, cause) or not _fits(other, finding):
+            if not fnmatchcase(other.id, cause) or not _fits(other, finding):
                 continue
             # Other causes of GC, as a larger heap, show more than who allocates.
             if listed[0] == "%" and nearest is not None:
@@ -276,24 +277,16 @@ def _allocates(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> b
     )
 
 
-def _matches(id_: str, pattern: str) -> bool:
-    """Return whether an id is the pattern, or starts with one that ends in ``*``."""
-    head = pattern.removesuffix("*")
-    return id_ == pattern if head == pattern else id_.startswith(head)
-
-
 def _listing(consequences: Sequence[str], id_: str) -> str | None:
     """Return the pattern that matches an id, None if none does."""
-    for pattern in consequences:
-        if _matches(id_, pattern.lstrip(_SIGNS)):
-            return pattern
-    return None
+    matching = (one for one in consequences if fnmatchcase(id_, one.lstrip(_SIGNS)))
+    return next(matching, None)
 
 
 def _listed_under(cause: str, consequence: str) -> bool:
     """Return whether `FOLLOWS` lists one id as a consequence of another."""
     return any(
-        _matches(cause, pattern) and _listing(consequences, consequence) is not None
+        fnmatchcase(cause, pattern) and _listing(consequences, consequence) is not None
         for pattern, consequences in FOLLOWS.items()
     )
 

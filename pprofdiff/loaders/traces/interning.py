@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
 from pprofdiff.model.arrays import Column, Index, Integers
-from pprofdiff.model.csr import count_in_row, offsets_of
+from pprofdiff.model.csr import count_in_row, first_places, grouped, offsets_of
 from pprofdiff.model.traces.trace import Stacks
 
 # Numbers per frame in the file: program counter, function, file, line.
@@ -41,27 +42,43 @@ class Interner:
         """Return the index of a stack, given as int32 frame indices, leaf first."""
         return self._stacks.setdefault(frames, len(self._stacks))
 
-    def add_stacks(
-        self, counts: Column, frames: Sequence[tuple[int, int, int]], which: Column
-    ) -> list[int]:
-        """Return the indices of stacks; `counts` has how many frames each one has.
+    def string_ids(self, strings: Mapping[int, str], what: str = "") -> IdMap:
+        """Add the strings of a file or generation; return the indices of their ids."""
+        indices = {id_: self.string(text) for id_, text in strings.items()}
+        return IdMap({0: 0} | indices, what)
 
-        `which` are their frames, as positions in `frames`: function, file, line. The
-        runtime writes a frame without function and file where it cannot unwind a stack.
-        Like Go's tools, this drops a stack that has only such frames.
+    def stack_ids(
+        self,
+        ids: Iterable[int],
+        counts: Column,
+        numbers: NDArray[np.unsignedinteger],
+        strings: IdMap,
+        what: str = "",
+    ) -> IdMap:
+        """Add stacks; return the indices of their ids. `counts` has each one's frames.
+
+        `numbers`, of shape (frames, `FRAME_NUMBERS`), are as in the file. As in Go, the
+        first frame seen for a program counter defines it. The runtime writes a frame
+        without function and file where it cannot unwind a stack. Like Go's tools, this
+        drops a stack that has only such frames.
         """
+        counters, which = grouped(numbers[:, 0])
+        _, function, file, line = numbers[first_places(which, len(counters))].T
+        functions, files = strings(function), strings(file)
+        frames = zip(functions.tolist(), files.tolist(), line.tolist(), strict=True)
         known = np.array([self.frame(*frame) for frame in frames], np.int32)
-        named = np.array([function or file for function, file, _ in frames], np.bool_)
+        named = (functions > 0) | (files > 0)
         offsets = offsets_of(counts)
         some = count_in_row(named[which], offsets) > 0
         frame_bytes = known[which].tobytes()
         stops = (offsets * known.itemsize).tolist()
-        return [
+        indices = [
             self.stack(frame_bytes[begin:end]) if is_named else 0
             for begin, end, is_named in zip(
                 stops[:-1], stops[1:], some.tolist(), strict=True
             )
         ]
+        return IdMap({0: 0} | dict(zip(ids, indices, strict=True)), what)
 
     def stacks(self) -> Stacks:
         """Return all stacks as a trace table."""

@@ -8,11 +8,10 @@ import numpy as np
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
-from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, IdMap, Interner
 from pprofdiff.loaders.traces.timeline import ranges_of, regions_of, tasks_of
 from pprofdiff.loaders.traces.v1.context import v1_context
 from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
-from pprofdiff.loaders.traces.v1.interned import intern_stacks, intern_strings
 from pprofdiff.loaders.traces.v1.intervals import (
     BEGIN_NS,
     V1_REASONS,
@@ -57,8 +56,8 @@ def _trace(
     events: V1Events, tables: FileTables, version: int, missing: Missing | None
 ) -> Trace:
     interner = Interner()
-    strings = intern_strings(tables.strings, interner)
-    stack_ids = intern_stacks(tables.stacks, strings, interner)
+    strings = interner.string_ids(tables.strings)
+    stack_ids = _stack_ids(tables, strings, interner)
     stacks = interner.stacks()
     context = v1_context(events)
     goroutines = context.ids.goroutines
@@ -107,6 +106,14 @@ def _trace(
         samples=samples_of(ordered, tables.samples, sampled),
         strings=tuple(interner.strings),
     )
+
+
+def _stack_ids(tables: FileTables, strings: IdMap, interner: Interner) -> IdMap:
+    stacks = [np.asarray(stack, np.uint64) for stack in tables.stacks.values()]
+    numbers = np.concatenate([np.zeros(0, np.uint64), *stacks])
+    numbers = numbers.reshape(-1, FRAME_NUMBERS)
+    counts = np.array([len(stack) // FRAME_NUMBERS for stack in stacks], np.int64)
+    return interner.stack_ids(tables.stacks, counts, numbers, strings)
 
 
 def _times(tick: Column, tables: FileTables) -> tuple[Column, Column]:

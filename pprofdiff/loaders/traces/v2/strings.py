@@ -11,7 +11,7 @@ from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import TAIL, varint_at
 from pprofdiff.model.arrays import Column, Index
-from pprofdiff.model.csr import expand, first_places, grouped
+from pprofdiff.model.csr import expand
 
 # internal/trace/tracev2: MaxEventTrailerDataSize, MaxFramesPerStack.
 _LONGEST_STRING = 1 << 10
@@ -65,12 +65,9 @@ def read_strings(data: bytes, first: int, last: int, strings: dict[int, str]) ->
         at += size
 
 
-def read_stacks(
-    parts: list[memoryview], strings: dict[int, str], interner: Interner
-) -> IdMap:
+def read_stacks(parts: list[memoryview], strings: IdMap, interner: Interner) -> IdMap:
     """Read a generation's batches of stacks; return the indices of their ids.
 
-    As in Go, the first frame seen for a program counter in a generation defines it.
     Raises Damage for malformed batches, unknown strings, or repeated ids.
     """
     if not parts:
@@ -79,19 +76,12 @@ def read_stacks(
     names, counts, at = _split(tokens.values[:-TAIL], tokens.starts.tolist())
     cells = expand(at, counts * FRAME_NUMBERS)
     numbers = tokens.values[cells].reshape(-1, FRAME_NUMBERS)
-    counters, which = grouped(numbers[:, 0])
-    first = first_places(which, len(counters))
-    try:
-        frames = [
-            (interner.string(strings[function]), interner.string(strings[file]), line)
-            for _, function, file, line in numbers[first].tolist()
-        ]
-    except KeyError:
-        raise Damage("a stack names a string that is not in the file") from None
     if len({0, *names}) <= len(names):
         raise Damage("two stacks of one number")
-    indices = interner.add_stacks(counts, frames, which)
-    return IdMap({0: 0} | dict(zip(names, indices, strict=True)), "stack")
+    try:
+        return interner.stack_ids(names, counts, numbers, strings, "stack")
+    except Damage:
+        raise Damage("a stack names a string that is not in the file") from None
 
 
 def _split(

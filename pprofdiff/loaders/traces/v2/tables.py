@@ -89,7 +89,7 @@ def read_tables(
     texts: dict[int, str] = {}
     for first, last in by_type.get(EventType.STRINGS, ()):
         read_strings(data, first, last, texts)
-    known = {0: 0} | {name: interner.string(text) for name, text in texts.items()}
+    strings = interner.string_ids(texts, "string")
     view = memoryview(data)
     stacks = [view[first:last] for first, last in by_type.get(EventType.STACKS, ())]
     samples = [
@@ -98,8 +98,8 @@ def read_tables(
     return GenerationTables(
         sync=sync,
         ns_per_unit=ns_per_unit,
-        strings=IdMap(known, "string"),
-        stacks=read_stacks(stacks, {0: ""} | texts, interner),
+        strings=strings,
+        stacks=read_stacks(stacks, strings, interner),
         samples=_samples(samples),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hypothesis
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.traces.timeline import (
@@ -212,22 +211,3 @@ def test_each_takes_its_own_events_alone(held):
         some = np.flatnonzero(np.isin(held.type, kinds))
         alone = held.take(some)
         assert rows_of(read(held)) == rows_of(read(alone))
-
-
-def test_a_begin_without_an_end_lasts_and_the_next_one_ends():
-    rows = [(E.STW_BEGIN, 1, 1, 10), (E.STW_BEGIN, 1, 1, 20), (E.STW_END, 1, 1, 30)]
-    found = ranges_of(_marks(rows))
-    assert found.start_ns.tolist() == [10, 20]
-    assert found.end_ns.tolist() == [-1, 30]
-
-
-@pytest.mark.slow
-def test_regions_end_the_inner_one_first():
-    rows = [
-        *((E.REGION_BEGIN, 1, 1, t) for t in (10, 20)),
-        *((E.REGION_END, 1, 1, t) for t in (30, 40, 50)),
-    ]
-    found = regions_of(_marks(rows))
-    assert found.depth.tolist() == [1, 2, 0]
-    assert found.start_ns.tolist() == [10, 20, -1]
-    assert found.end_ns.tolist() == [40, 30, 50]

@@ -103,7 +103,7 @@ def of_roots(diff: TraceDiff, end: End) -> Iterator[Change]:
     for row in off_cpu_of_all(diff):
         if row.chain.end == end:
             by_root[row.chain.root].append(row)
-    counts = [waits_by_group(side) for side in diff.sides]
+    counts = [_waits_by_group(side) for side in diff.sides]
     pairs = [*own_groups(diff)]
     for pair in compress(pairs, owned([pair.name for pair in pairs])):
         rows = zip((pair.base, pair.new), counts, strict=True)
@@ -115,7 +115,7 @@ def of_roots(diff: TraceDiff, end: End) -> Iterator[Change]:
         yield Change(lives, end, some, None, _sum(some), pair.name)
 
 
-def waits_by_group(side: TraceSide) -> list[int]:
+def _waits_by_group(side: TraceSide) -> list[int]:
     """Return how often the goroutines of each group were runnable."""
     groups = side.groups
     numbers = np.bincount(side.waits.goroutine, minlength=len(groups.group_of))

@@ -88,7 +88,6 @@ def _of_traces(case: Case) -> tuple[Rule, ...]:
 
         return (
             capacity.overcommitted,
-            capacity.other_processes,
             capacity.utilisation,
             capacity.gc_capacity,
             waits.waits,

@@ -30,7 +30,7 @@ from pprofdiff.analysis.policy import MINOR, MOST
 # Characters that may begin a pattern.
 _SIGNS = "@=%<"
 _GC_WORK = ("gc-assist", "gc-capacity", "gc-cpu", "wait-gc")
-_WAITS = ("wait-processor", "wait-tail", "utilisation")
+_WAITS = ("wait-processor", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 _CPU_OF_ALLOCATION = ("%allocation-cpu", "%gc-tax")
 _OF_ALLOCATING = (

@@ -152,12 +152,8 @@ class Prior(NamedTuple):
 LATENCY_SURE = Prior(10.0, events=1000, long=True)
 """Five traces of 2 s of one program, on a machine that also did other work, had p99
 scheduling latencies of 2.4 to 16 ms, and their intervals did not overlap. Below
-`SLICE_NS` latencies differed by more."""
-
-SLICE_NS = 4_000_000
-"""A time slice that the operating system gives another process on a busy machine. Two
-traces of one program, one with other work running, had p99 scheduling latencies of 0.21
-and 3.98 ms."""
+4 ms, a time slice that the operating system gives another process, they differed by
+more: 0.21 and 3.98 ms."""
 
 SHARE = Prior(1.5, points=0.02, always=0.10)
 """Shares of a goroutine's lifetime and of capacity: two points for a small share, ten

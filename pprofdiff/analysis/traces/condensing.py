@@ -32,7 +32,7 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.collections,
     lambda side: stops(side.trace),
     lambda side: side.processors,
-    lambda side: side.on_cpu,
+    lambda side: side.cores,
     lambda side: spent(side, "blocked"),
     lambda side: spent(side, "syscall"),
     at_end,

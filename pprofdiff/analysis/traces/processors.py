@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.judge.calibration import DISPERSION, LIMIT
 from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.traces.interval_rows import (
     lengths,
     previous,
-    row_at,
 )
 from pprofdiff.analysis.traces.tasks import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
@@ -195,77 +192,34 @@ def all_processors_busy(trace: Trace) -> TimeSet:
     return union(times[full[:-1]], ends[full[:-1]])
 
 
-# With fewer periods of running time, 3 standard deviations of the sample count are half
-# of it or more.
+# Fewest sampling periods of running time that show how many CPUs were in use.
 _FEWEST = 50
 # The profiler covers a trace if samples reach within this share of either end.
 _EDGE = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class OnCPU:
-    """CPU samples of a trace against its running time; times in ns.
+def cores(trace: Trace) -> float | None:
+    """Return how many CPUs the process used by a trace's CPU samples.
 
-    `samples` counts samples of goroutines that were running, each of `PERIOD_NS`;
-    `running_ns` is the goroutines' running time, `wall_ns` the trace's length. `cores`
-    is the number of CPUs the process used, from all samples.
+    None if there is little running time, or samples do not cover the trace.
     """
-
-    samples: int
-    running_ns: int
-    wall_ns: int
-    cores: float
-
-    @property
-    def missing(self) -> float:
-        """The share of running time off-CPU; 0 where samples exceed running time."""
-        if not self.running_ns:
-            return 0.0
-        return max(1 - self.samples * PERIOD_NS / self.running_ns, 0.0)
-
-    @property
-    def error(self) -> float:
-        """The sampling error of `missing`: `LIMIT` standard deviations."""
-        spread = LIMIT * sqrt(DISPERSION * max(self.samples, 1)) * PERIOD_NS
-        return spread / max(self.running_ns, 1)
-
-
-def added(parts: Sequence[OnCPU | None]) -> OnCPU | None:
-    """Return the sums over several traces, None if one is None."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or not known:
-        return None
-    if len(known) == 1:
-        return known[0]
-    wall = sum(part.wall_ns for part in known)
-    return OnCPU(
-        sum(part.samples for part in known),
-        sum(part.running_ns for part in known),
-        wall,
-        sum(part.cores * part.wall_ns for part in known) / wall,
-    )
-
-
-def on_cpu(trace: Trace) -> OnCPU | None:
-    """Return `OnCPU` of a trace, None if it is short or samples do not cover it."""
     samples, wall = trace.samples, trace.end_ns - trace.start_ns
     edge = int(wall * _EDGE)
     if not len(samples) or samples.time_ns[0] > trace.start_ns + edge:
         return None
     if samples.time_ns[-1] < trace.end_ns - edge:
         return None
-    running = processors(trace).goroutine_ns
-    if running < _FEWEST * PERIOD_NS:
+    if processors(trace).goroutine_ns < _FEWEST * PERIOD_NS:
         return None
-    rows = trace.intervals
-    own = np.flatnonzero(samples.goroutine >= 0)
-    at = row_at(
-        rows.offsets, rows.start_ns, samples.goroutine[own], samples.time_ns[own]
-    )
-    ran = (at >= 0) & (np.append(rows.state, 0)[at] == State.RUNNING)
-    return OnCPU(
-        int(ran.sum()),
-        running,
-        wall,
-        len(samples) * PERIOD_NS / wall,
-    )
+    return len(samples) * PERIOD_NS / wall
+
+
+def mean_cores(parts: Sequence[float | None], walls_ns: Sequence[int]) -> float | None:
+    """Return the mean of `cores` over all traced time, None if one is None."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    if len(known) == 1:
+        return known[0]
+    used = sum(part * wall for part, wall in zip(known, walls_ns, strict=True))
+    return used / sum(walls_ns)

@@ -17,12 +17,11 @@ from pprofdiff.analysis.traces.latency import (
 from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
 from pprofdiff.analysis.traces.processors import (
     Concurrency,
-    OnCPU,
     Processors,
-    added,
     at_once,
     concurrency,
-    on_cpu,
+    cores,
+    mean_cores,
     processors,
 )
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles, quantiles
@@ -157,9 +156,10 @@ class TraceSide:
         return self.trace.once("utilisation", utilisation)
 
     @property
-    def on_cpu(self) -> OnCPU | None:
-        """On-CPU time, from the CPU samples of all traces."""
-        return added([trace.once("on_cpu", on_cpu) for trace in self.traces])
+    def cores(self) -> float | None:
+        """How many CPUs the process used, by the CPU samples of all traces."""
+        parts = [trace.once("cores", cores) for trace in self.traces]
+        return mean_cores(parts, [part.wall_ns for part in self.parts])
 
     def of_program(self, column: str, place: int | None = None) -> int:
         """Return the sum of a column of `groups` over application goroutines.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,13 +11,18 @@ from hypothesis import given
 from pprofdiff.analysis.traces.processors import (
     all_processors_busy,
     concurrency,
+    cores,
+    mean_cores,
     processors,
     runnable,
     running,
 )
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import state_profile
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.analysis.causes.rules.capture import kept
 from tests.examples import daily
 from tests.traces import oracle
 
@@ -157,6 +164,24 @@ def test_capacity_is_gomaxprocs_over_time(trace):
         if state == State.RUNNING
     )
     assert found.goroutine_ns == ran
+
+
+def sampled(trace, since=0.0):
+    """Return a trace with two CPU samples each 10 ms, from a part of its length on."""
+    first = trace.start_ns + int(since * (trace.end_ns - trace.start_ns))
+    time = np.repeat(np.arange(first, trace.end_ns, 10_000_000), 2)
+    none = np.full(len(time), -1, np.int32)
+    return replace(trace, samples=CPUSamples(time, none, none, none, none + 1))
+
+
+def test_cpu_samples_show_how_many_cpus_are_in_use():
+    trace = decode(kept("shared", 0), "shared")
+    assert cores(trace) is None
+    assert cores(sampled(trace)) == pytest.approx(2, rel=0.01)
+    assert cores(sampled(trace, since=0.2)) is None
+    assert mean_cores([2.0, None], [1, 3]) is None
+    assert mean_cores([2.0], [1]) == 2
+    assert mean_cores([2.0, 1.0], [1, 3]) == 1.25
 
 
 def test_an_empty_trace_has_none():

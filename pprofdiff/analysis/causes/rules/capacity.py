@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import hypot
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
@@ -90,9 +89,9 @@ def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
 
     By the CPU samples in the traces, else by the CPU profiles.
     """
-    base, new = (side.on_cpu for side in diff.sides)
+    base, new = (side.cores for side in diff.sides)
     if base is not None and new is not None:
-        return base.cores, new.cores
+        return base, new
     return None if case.cpu is None else _cores(case.cpu)
 
 
@@ -131,43 +130,6 @@ def _cpu_note(case: Case) -> str:
 def _same(limits: list[int]) -> str:
     base, new = limits
     return count(base) if base == new else counts(base, new)
-
-
-def other_processes(case: Case) -> Iterator[Finding]:
-    """Yield a finding where other processes, or a CPU limit, took running time.
-
-    Goroutines ran, but not on a CPU, by CPU samples in both sides' traces.
-    """
-    diff = case.trace
-    if diff is None:
-        return
-    base, new = (side.on_cpu for side in diff.sides)
-    if base is None or new is None:
-        return
-    difference = abs(new.missing - base.missing)
-    # The larger share exceeds sampling error, and so does the difference.
-    worst = max(base, new, key=lambda one: one.missing)
-    if worst.missing < max(worst.error, MUCH):
-        return
-    if difference < max(hypot(base.error, new.error), MUCH):
-        return
-    missing = [int(one.missing * one.running_ns) for one in (base, new)]
-    on = base.running_ns / base.wall_ns, new.running_ns / new.wall_ns
-    yield Finding(
-        "other-processes",
-        "Other processes, or a CPU limit, took "
-        f"{share_pair(base.missing, new.missing)} of the time that goroutines ran",
-        f"Goroutines ran on {fixed(*on, 2)} processors at a time; the traces' CPU "
-        f"samples show {fixed(base.cores, new.cores, 2)} CPUs. Time that grows without "
-        "CPU is not the program's.",
-        (
-            time_fact("running, not on a CPU", *missing),
-            Fact("CPU samples while running", "trace", base.samples, new.samples, ""),
-        ),
-        "Compare CPU per op, or measure again on a quiet machine.",
-        # What the machine did ranks above what it entails in the program.
-        weight=5 + difference,
-    )
 
 
 def utilisation(case: Case) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from math import inf, log, nan
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from pprofdiff.analysis.causes.ends import (
     Change,
     changes_of,
     of_roots,
-    waits_by_group,
 )
 from pprofdiff.analysis.causes.finding import SEVERITIES, Fact, Finding
 from pprofdiff.analysis.causes.off_cpu import (
@@ -38,15 +37,13 @@ from pprofdiff.analysis.causes.traces import (
     time_fact,
 )
 from pprofdiff.analysis.causes.wording import arrow, counts, joined, listed, share_pair
-from pprofdiff.analysis.judge.calibration import BLOCKED, LATENCY_SURE, SLICE_NS
+from pprofdiff.analysis.judge.calibration import BLOCKED
 from pprofdiff.analysis.policy import MOST, MUCH, NOTICED
-from pprofdiff.analysis.traces.quantiles import Quantiles
-from pprofdiff.analysis.traces.tables import changes_of as changes_over_runs
 from pprofdiff.analysis.traces.waited import Wait, end_in_words
 from pprofdiff.goruntime.readable import short
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+    from pprofdiff.analysis.traces.compare import TraceDiff
 
 # Waits for other goroutines of the program: where both sides have them, their length
 # follows from what the others do. Waits on one side alone are causes.
@@ -76,10 +73,6 @@ def waits(case: Case) -> Iterator[Finding]:
             places = [known[wait] for wait in change.places if wait in known]
             finding = _in_tasks(case, (places, [change.first]), finding)
         yield finding
-    # One traced run of a measurement says little about the scheduler.
-    if not case.comparison.measured:
-        of_processor = [change for change in some if change.kind == "processor"]
-        yield from _late(diff, {name for one in of_processor for name in _roots(one)})
 
 
 def _changed(case: Case, diff: TraceDiff) -> tuple[list[Change], Mapping[Wait, Off]]:
@@ -414,100 +407,3 @@ def _while_runnable(
     if max(shares) >= NOTICED:
         of_time = share_pair(shares[0], shares[1])
         yield f"GC was marking for {of_time} of the time they were runnable"
-
-
-def _late(diff: TraceDiff, said: Container[str]) -> Iterator[Finding]:
-    """Yield a finding on the root function whose p99 scheduling latency changed most.
-
-    Unless a finding `said` it. The longest waits are where requests time out, and a
-    small part of all. With several traces a side, their spread decides; with one, only
-    what exceeds the time slice that a neighbor process takes.
-    """
-    tails = {
-        pair: (old, now)
-        for pair, old, now in _tails(diff)
-        if pair.name not in said
-        and beyond(
-            diff,
-            BLOCKED if diff.several else LATENCY_SURE,
-            (max(old.p99_ns or 0, SLICE_NS), max(now.p99_ns or 0, SLICE_NS)),
-            (old.count, now.count),
-        )
-    }
-    if diff.several:
-        base, new = (
-            [
-                {
-                    pair: float(part.group_waits.row(name).p99_ns or nan)
-                    for pair, name in names.items()
-                }
-                for part in side.parts
-            ]
-            for side, names in (
-                (diff.base, {p: diff.base.groups.names[p.base] for p in tails}),
-                (diff.new, {p: diff.new.groups.names[p.new] for p in tails}),
-            )
-        )
-        known = changes_over_runs(base, new, in_turns=diff.in_turns)
-        tails = {
-            pair: tail
-            for pair, tail in tails.items()
-            if pair in known and known[pair].significant
-        }
-    if not tails:
-        return
-    pair = max(tails, key=lambda pair: _log_ratio(tails[pair]))
-    old, now = tails[pair]
-    p99 = old.p99_ns or 0, now.p99_ns or 0
-    facts = [
-        time_fact(f"{what} of runnable time: {pair.name}", *ns)
-        for what, ns in (
-            ("p99", p99),
-            ("p50", (old.p50_ns, now.p50_ns)),
-            ("longest", (old.max_ns, now.max_ns)),
-        )
-    ]
-    facts.append(Fact(f"waits: {pair.name}", "trace", old.count, now.count, "waits"))
-    each = (
-        f"p50 is {arrow(old.p50_ns or 0, now.p50_ns or 0, 'ns')}, the longest wait "
-        f"{arrow(old.max_ns or 0, now.max_ns or 0, 'ns')}"
-    )
-    more = _while_runnable(diff, {pair.name}, facts)
-    yield Finding(
-        "wait-tail",
-        f"p99 scheduling latency of {short(pair.name)} "
-        f"{'rose' if p99[1] > p99[0] else 'fell'} {arrow(*p99, 'ns')}",
-        joined([each, *more]),
-        tuple(facts),
-        severity="minor",
-        direction=direction(*p99),
-        # Its causes, such as GC, rank above it.
-        weight=min(_log_ratio(tails[pair]), 1.0) / 2,
-    )
-
-
-def _tails(diff: TraceDiff) -> Iterator[tuple[GroupPair, Quantiles, Quantiles]]:
-    """Yield scheduling latency of root functions whose p99 may be above a time slice.
-
-    Then one in a hundred waits is, and all together are that long.
-    """
-    counts = [waits_by_group(side) for side in diff.sides]
-    for pair in own_groups(diff):
-        if min(pair.base, pair.new) < 0:
-            continue
-        at = pair.base, pair.new
-        if any(
-            ns * 100 >= n[row] * SLICE_NS
-            for ns, n, row in zip(runnable_ns(diff, pair), counts, at, strict=True)
-        ):
-            old, now = (
-                side.waits.quantiles(side.groups.group_of == row)
-                for side, row in sides_of(diff, pair)
-            )
-            yield pair, old, now
-
-
-def _log_ratio(tail: tuple[Quantiles, Quantiles]) -> float:
-    """Return by how much p99 changed, either way."""
-    base, new = (max(one.p99_ns or 0, SLICE_NS) for one in tail)
-    return abs(log(new / base))

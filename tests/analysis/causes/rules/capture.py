@@ -26,8 +26,8 @@ RATES = CAPTURES / "rates.json"
 # What `SOURCE` does, and of how many runs there are traces.
 KINDS = {
     "synced": 2, "unsynced": 2, "locked": 2, "shared": 2, "asked": 2, "alone": 1,
-    "limited": 1, "parts1": 1, "parts8": 2, "5000": 1, "500": 1, "late": 2, "prompt": 2,
-    "attended": 1, "held": 1,
+    "limited": 1, "parts1": 1, "parts8": 2, "5000": 1, "500": 1, "attended": 1,
+    "held": 1,
 }  # fmt: skip
 # Makers of `tests.traces` whose runs should not differ: two of each.
 SITUATIONS = ("gc", "http", "sync", "files", "procs", "stops", "generations")

@@ -158,13 +158,6 @@ func (s *store) pool() {
 	}
 }
 
-// batch takes a processor for a few time slices.
-func batch() {
-	for begin := time.Now(); time.Since(begin) < 20*time.Millisecond; {
-		spend(1_000)
-	}
-}
-
 func main() {
 	kind, workers := os.Args[1], 4
 	s := &store{jobs: make(chan int)}
@@ -217,16 +210,6 @@ func main() {
 	case "parts1", "parts8":
 		parts := int(kind[5] - '0')
 		step, workers = func() { s.request(parts); time.Sleep(time.Millisecond) }, 1
-	case "late", "prompt":
-		// One burst of batches is a small part of what 64 goroutines wait.
-		step, workers = func() { spend(5_000); time.Sleep(40 * time.Millisecond) }, 64
-		if kind == "late" {
-			time.AfterFunc(500*time.Millisecond, func() {
-				for i := 0; i < 8; i++ {
-					go batch()
-				}
-			})
-		}
 	case "alone":
 		step, workers = func() { spend(50_000) }, 1
 	default:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
-import numpy as np
 import pytest
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.traces import mostly
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.traces.processors import on_cpu
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.side import Capture
-from pprofdiff.model.traces.timeline import CPUSamples
-from pprofdiff.model.traces.trace import State
 from tests.analysis.growing import findings
 from tests.analysis.traces.capture import planted
 from tests.field.capture import PAIRS
@@ -161,42 +155,6 @@ def test_idle_workers_cost_nothing():
             assert "blocked-receive" not in found
 
 
-def sampled(trace, share):
-    """Return a trace as if a CPU profiler had found goroutines on a CPU for a share."""
-    rows = trace.intervals
-    ran = np.flatnonzero(rows.state == State.RUNNING)
-    start, end = rows.start_ns[ran], trace.ends_ns(rows)[ran]
-    goroutine = row_of_item(rows.offsets)[ran].astype(np.int32)
-    time = np.arange(trace.start_ns, trace.end_ns, 10_000_000, np.int64)
-    # At each time, one sample for each goroutine that runs.
-    on = (start[None] <= time[:, None]) & (time[:, None] < end[None])
-    when, which = np.nonzero(on)
-    kept = np.arange(len(when)) % 10 < 10 * share
-    when, which = when[kept], which[kept]
-    none = np.full(len(when), -1, np.int32)
-    samples = CPUSamples(time[when], goroutine[which], none, none, none + 1)
-    return replace(trace, samples=samples)
-
-
-def test_what_other_processes_took():
-    trace, rate = run("shared")
-    full, half = (sampled(trace, share) for share in (1.0, 0.5))
-    assert on_cpu(trace) is None
-    assert on_cpu(full).missing <= on_cpu(full).error
-    assert abs(on_cpu(half).missing - 0.5) <= on_cpu(half).error
-    found = findings_of((full, rate), (half, rate), by_operation=False)[
-        "other-processes"
-    ]
-    assert found.severity == "info"
-    assert "CPU limit, took" in found.title
-    assert "other-processes" not in findings_of(
-        (half, rate), (half, rate), by_operation=False
-    )
-    assert "other-processes" not in findings_of(
-        (full, rate), (trace, rate), by_operation=False
-    )
-
-
 def found_in(pair, *names):
     """Return what is found of a pair of the field test, by id; `names` are its files."""
     sides = (PAIRS / pair / side for side in ("base", "new"))
@@ -291,20 +249,6 @@ def test_a_client_is_behind_what_holds_up_the_server_of_its_process(
     assert cause.direction == ("worse" if kinds[1] == "held" else "better")
     # What main.call waits for is shown, and is no cause.
     assert "main.call" in found["blocked-network"].title
-
-
-def test_one_burst_shows_in_the_tail_of_waits_for_a_processor():
-    late = findings_of(run("prompt"), run("late"), by_operation=False)["wait-tail"]
-    assert re.fullmatch(
-        r"p99 scheduling latency of main\.main\.func\d+ rose 2\d\d µs → 129 ms",
-        late.title,
-    )
-    assert (late.severity, late.direction) == ("minor", "worse")
-    back = findings_of(run("late"), run("prompt"), by_operation=True)["wait-tail"]
-    assert back.direction == "better"
-    for kind in ("late", "prompt"):
-        found = findings_of(run(kind), run(kind, 1), by_operation=False)
-        assert "wait-tail" not in found
 
 
 def test_readers_of_connections_wait_longer_where_operations_do():

@@ -81,6 +81,7 @@ from pprofdiff.analysis.policy import (
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
+from pprofdiff.goruntime.names import strip_type_arguments
 
 # Of a function that allocated, and perhaps is not called any more.
 _NOTHING = "allocates nothing now:"
@@ -507,7 +508,7 @@ def _of_site(
     )
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
-        f"{_instead(site) if site.gone else f'{name} {verb}'} {amount}",
+        f"{_instead(site, fewer=fewer) if site.gone else f'{name} {verb}'} {amount}",
         text,
         facts,
         amount=amount,
@@ -608,16 +609,23 @@ def _verb(site: Site, *, fewer: bool) -> str:
     return "allocates less:" if fewer else "allocates more:"
 
 
-def _instead(site: Site) -> str:
-    """Return which functions began to allocate and which stopped, with a colon."""
-    came, gone = (
-        listed([*map(place_words.called, names[:_SITES]), *others(len(names) - _SITES)])
-        for names in (site.came, site.gone)
-    )
-    verb = "allocate" if len(site.came) > 1 else "allocates"
-    return (
-        f"{came} {verb} now; {gone} no longer do{'' if len(site.gone) > 1 else 'es'}:"
-    )
+def _instead(site: Site, *, fewer: bool) -> str:
+    """Return which functions began to allocate and which stopped, with a colon.
+
+    Instances of one generic function are no other function.
+    """
+    every = list(dict.fromkeys(map(strip_type_arguments, (*site.came, *site.gone))))
+    if len(every) < len({*site.came, *site.gone}):
+        s = "" if len(every) > 1 else "s"
+        return f"{_first(every)} allocate{s} {'less' if fewer else 'more'}:"
+    came = f"{_first(site.came)} allocate{'s' if len(site.came) == 1 else ''} now"
+    no_longer = "no longer does" if len(site.gone) == 1 else "no longer do"
+    return f"{came}; {_first(site.gone)} {no_longer}:"
+
+
+def _first(names: Sequence[str]) -> str:
+    shown = [place_words.called(name) for name in names[:_SITES]]
+    return listed([*shown, *others(len(names) - _SITES)])
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

@@ -446,6 +446,24 @@ def test_functions_that_allocate_on_one_side_are_one_change_of_their_package():
     assert cause.title.startswith("p.Old allocates nothing now: 2.50 → 0.00 KiB/op")
 
 
+def test_other_instances_of_a_generic_function_are_no_other_function():
+    """Both began and stopped as `Allocate` in a profile, with other arguments."""
+    instances = (
+        {"Pool[int].Get": 40, "Pool[bool].Get": 20, "Kept": 9},
+        {"Pool[string].Get": 30, "Fill": 24, "Kept": 9},
+    )
+    sides = [
+        Unit(
+            F_AND_G, {path("runtime.mallocgc", f): (n, 64 * n) for f, n in one.items()}
+        )
+        for one in instances
+    ]
+    (cause,) = causes(*sides)[1].causes
+    assert cause.title.startswith(
+        "p.Fill and p.Pool.Get allocate less: 2.50 → 1.50 KiB/op"
+    )
+
+
 def site(space, missing):
     """Return a site whose objects are not known exactly."""
     return Site("p.F", 0, space, (1.0, 1.0), exact=False, missing=missing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from pprofdiff.analysis.source.code import (
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
-from pprofdiff.analysis.source.text import worded_lines
+from pprofdiff.analysis.source.text import plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
     is_standard_library,
@@ -42,6 +42,8 @@ from pprofdiff.model.source import Hunk, SourceFile, Sources, SourceText
 
 # A method's type, without type arguments, and its name.
 _METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
+
+_WORD = re.compile(r"\w+")
 
 
 def only_tests_changed(
@@ -87,7 +89,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
-    others = [at.name for at in places if at.built]
+    types = _types(carriers, places)
+    others = [at.name for at in places if at.built and at not in types]
     changed = [row for row in rows if all(_sides(carriers, row))]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
@@ -101,7 +104,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         base, new = (int(side[changed[0]]) for side in cum)
         what = f"{names[changed[0]]} (cum)"
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
-    clauses = [title, *_one_sided(carriers, rows)]
+    clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
     if others:
         many = len(others) > SEVERAL
         where = f"{count(len(others))} places" if many else listed(others)
@@ -236,7 +239,8 @@ class _Place(NamedTuple):
 
     A path is None where a side does not have the file. It is not `built` if only some
     systems or tags have the file, and it has no samples. A `test` has none either.
-    `imports` says that one package replaces another under its name.
+    `imports` says that one package replaces another under its name. `texts` are those
+    of the hunk's files.
     """
 
     paths: tuple[str | None, str | None]
@@ -244,6 +248,7 @@ class _Place(NamedTuple):
     built: bool = True
     test: bool = False
     imports: bool = False
+    texts: tuple[SourceText | None, SourceText | None] = (None, None)
 
     @property
     def of_tests(self) -> bool:
@@ -256,16 +261,25 @@ class _Place(NamedTuple):
         return self.paths[1] or self.paths[0] or ""
 
     @property
-    def name(self) -> str:
-        """The place for display: ``file.go:12-14``, by lines of new if it has any."""
+    def lines(self) -> str:
+        """The place without a note, as ``file.go:12-14``: in new, if it has lines."""
         if self.hunk is None:
             return self.path
         base, new = self.hunk.sides
         lines = new or base
         last = f"-{lines[-1]}" if len(lines) > 1 else ""
-        name = f"{self.path}:{lines.start}{last}"
-        name = f"{name} (imports)" if self.imports else name
-        return name if new else f"{name} (removed)"
+        return f"{self.path}:{lines.start}{last}"
+
+    @property
+    def removed(self) -> bool:
+        """Whether new has no lines there."""
+        return self.hunk is not None and not self.hunk.new_count
+
+    @property
+    def name(self) -> str:
+        """The place for display, with a note on imports or removed lines."""
+        name = f"{self.lines} (imports)" if self.imports else self.lines
+        return f"{name} (removed)" if self.removed else name
 
 
 def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
@@ -293,6 +307,53 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
         and max(lines.start, at.extent.start) < min(lines.stop, at.extent.end + 1)
         for at in (one.places.side(side) for one in changed)
     )
+
+
+def _types(carriers: Carriers, places: Sequence[_Place]) -> dict[_Place, str]:
+    """Return the struct types that changed and that sampled functions name, by place.
+
+    How large a type is decides what its values cost, though no function changed.
+    """
+    words = set[str]()
+    for _, found in carriers.looked_up:
+        for at in found.sides:
+            if at is not None and at.text is not None and at.extent is not None:
+                lines = range(at.extent.start, at.extent.end + 1)
+                words.update(_WORD.findall("\n".join(plain_lines(at.text, lines))))
+    types: dict[_Place, str] = {}
+    for place in places:
+        if place.built and place.hunk is not None and not place.of_tests:
+            name = _struct_at(place)
+            if name in words:
+                types[place] = name
+    return types
+
+
+def _struct_at(place: _Place) -> str:
+    """Return the struct type that a place is in, "" for none."""
+    if place.hunk is None:
+        return ""
+    side = 1 if place.hunk.new_count else 0
+    text, lines = place.texts[side], place.hunk.sides[side]
+    for one in go_file(text.lines).structs if text is not None else ():
+        if one.line <= lines.start and lines.stop - 1 <= one.last:
+            return one.name
+    return ""
+
+
+def _of_types(types: Mapping[_Place, str]) -> Iterator[str]:
+    """Yield which types have other fields, the first ones by name."""
+    if not types:
+        return
+    places: dict[str, str] = {}
+    for place, name in types.items():
+        at = f"removed {place.lines}" if place.removed else place.lines
+        places.setdefault(name, at)
+    shown = [f"{name} ({at})" for name, at in list(places.items())[:SEVERAL]]
+    rest = len(places) - len(shown)
+    of = "type" if len(places) == 1 else "types"
+    more = [f"{count(rest)} more"] if rest else []
+    yield f"the fields of {of} {listed([*shown, *more])} changed"
 
 
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:
@@ -360,7 +421,8 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):
-            yield _Place(paths, hunk, built, imports=of_imports(hunk, base, new))
+            imports = of_imports(hunk, base, new)
+            yield _Place(paths, hunk, built, imports=imports, texts=(base, new))
 
 
 def _all_read(carriers: Carriers) -> bool:

@@ -27,6 +27,10 @@ _FUNCTION = re.compile(
     r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w++)(?=\s*+[\[(])", re.MULTILINE
 )
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
+_STRUCT = re.compile(
+    r"^(type[ \t]+|\t)(\w+)(?:\[[^\]\n]*\])?[ \t]+struct[ \t]*\{", re.MULTILINE
+)
+_TYPES = re.compile(r"^type[ \t]*\(", re.MULTILINE)
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
 _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
@@ -39,7 +43,7 @@ _LONGEST_RESULT = 1_000
 
 
 class Function(NamedTuple):
-    """A declared function, `F` or `T.M`: offsets in the text, and lines from 1."""
+    """A declared function, `F` or `T.M`, or type: offsets in the text, lines from 1."""
 
     name: str
     start: int
@@ -93,6 +97,23 @@ class GoFile:
             name = f"{receiver[1]}.{match[2]}" if receiver else match[2]
             functions.append(Function(name, start, end, line + 1, last + 1))
         return functions
+
+    @cached_property
+    def structs(self) -> list[Function]:
+        """The struct types of the package, alone or in a group, as functions are."""
+        groups = [
+            (group.start(), self.balanced(group.start()))
+            for group in _TYPES.finditer(self.plain)
+        ]
+        found = []
+        for match in _STRUCT.finditer(self.plain):
+            start, end = match.start(2), self.balanced(match.start(2))
+            grouped = any(first < start < last for first, last in groups)
+            if grouped == (match[1] == "\t"):
+                line = self.plain.count("\n", 0, start) + 1
+                last = line + self.plain.count("\n", start, end)
+                found.append(Function(match[2], start, end, line, last))
+        return found
 
     def _end(self, start: int, limit: int) -> int:
         """Return where a declaration ends: at a line that leaves no bracket open."""

@@ -728,6 +728,61 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert said in text(report)
 
 
+OF_TYPES = """\
+package p
+
+type T struct {
+	n int
+}
+
+type (
+	Of struct {
+		n, m int
+	}
+	Unused struct {
+		n int
+	}
+)
+
+func F(t *T, of Of) {
+	work()
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\tn int\n}\n", "\tn, o int\n}\n", "the fields of type T (f.go:4) changed"),
+        ("n, m int", "n int", "the fields of type Of (f.go:9) changed"),
+        ("\tn int\n}\n", "}\n", "the fields of type T (removed f.go:4) changed"),
+        ("\t\tn int", "\t\tm int", "code changed elsewhere: f.go:12"),
+        ("\tn int\n}\n", "\tn int // All.\n}\n", ""),
+    ],
+    ids=["alone", "group", "removed", "not named", "comment"],
+)
+def test_a_type_with_other_fields_is_named_where_no_function_changed(
+    tmp_path, old, new, said
+):
+    """How large its values are decides what they cost."""
+    texts = OF_TYPES, OF_TYPES.replace(old, new, 1)
+    _, benchmark, *loop = path("F")
+    stacks = [
+        (
+            (f"{PACKAGE}.F", "/b/p/f.go", text.split("\n").index("\twork()") + 1),
+            (benchmark, "/b/p/f_test.go", 4),
+            *loop,
+        )
+        for text in texts
+    ]
+    comparison = compared(*(Unit({stack: 600}, noise=0.2) for stack in stacks))
+    files = {"f_test.go": TESTS_OF_F, "f.go": texts[0]}
+    sources = committed(tmp_path, "example.com/p", files, {"f.go": texts[1]})
+    found = text(report_of(comparison, sources=sources))
+    assert said in found
+    assert ("fields of type" in found) == ("fields" in said)
+
+
 @pytest.mark.parametrize(
     ("hunk", "elsewhere"),
     [

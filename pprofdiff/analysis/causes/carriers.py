@@ -398,7 +398,7 @@ class Carriers:
         hunk, places = self._shown(i), one.places
         side = (places.base if not hunk.new_count else places.new) or places.sides[0]
         old, now = places.base or side, places.new or side
-        lines = self._lines(side.lines.function, (old.text, now.text), hunk)
+        lines = self.lines_of(side.lines.function, (old.text, now.text), hunk)
         added, dropped = places.base is None, places.new is None
         return lines._replace(
             path=side.path, base=base, new=new, added=added, dropped=dropped
@@ -415,13 +415,13 @@ class Carriers:
             return one.hunk
         return one.hunk._replace(new_start=one.hunk.new_start - 1, new_count=0)
 
-    def _lines(
+    def lines_of(
         self,
         function: str,
         texts: tuple[SourceText | None, SourceText | None],
         hunk: Hunk,
     ) -> ChangedLines:
-        """Return a hunk of a function without a cost."""
+        """Return a hunk of a function or type without a cost."""
         gone = hunk.new_count == 0
         old, now = texts
         text, span = (old, hunk.sides[0]) if gone else (now, hunk.sides[1])
@@ -524,7 +524,7 @@ class Carriers:
         ]
         for hunk in function.hunks:
             if says_more(hunk, *function.texts) and (not ran or hunk in ran):
-                yield self._lines(function.name, function.texts, hunk)
+                yield self.lines_of(function.name, function.texts, hunk)
 
     def _changed_with(self, row: int) -> list[OnStacks]:
         """Return the changed functions on stacks with one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from pprofdiff.analysis.causes.wording import (
     listed,
     listed_functions,
 )
-from pprofdiff.analysis.lines.listing import Located
+from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.policy import MOST, SEVERAL
 from pprofdiff.analysis.source.code import (
     is_constrained,
@@ -30,6 +30,7 @@ from pprofdiff.analysis.source.code import (
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
+from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.text import plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -314,30 +315,56 @@ def _types(carriers: Carriers, places: Sequence[_Place]) -> dict[_Place, str]:
 
     How large a type is decides what its values cost, though no function changed.
     """
-    words = set[str]()
-    for _, found in carriers.looked_up:
-        for at in found.sides:
-            if at is not None and at.text is not None and at.extent is not None:
-                lines = range(at.extent.start, at.extent.end + 1)
-                words.update(_WORD.findall("\n".join(plain_lines(at.text, lines))))
+    words = _words(places for _, places in carriers.looked_up)
     types: dict[_Place, str] = {}
     for place in places:
         if place.built and place.hunk is not None and not place.of_tests:
             name = _struct_at(place)
-            if name in words:
+            if name.rpartition(".")[2] in words:
                 types[place] = name
     return types
 
 
+def _words(functions: Iterable[Places]) -> set[str]:
+    """Return the names in the code of functions, on either side."""
+    words = set[str]()
+    for places in functions:
+        for at in places.sides:
+            if at is not None and at.text is not None and at.extent is not None:
+                lines = range(at.extent.start, at.extent.end + 1)
+                words.update(_WORD.findall("\n".join(plain_lines(at.text, lines))))
+    return words
+
+
+def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+    """Return the types with other fields that functions of `rows` name.
+
+    Where they make as many values as before, these are larger or smaller for that.
+    """
+    names = carriers.diff.paired_functions.names
+    found = []
+    of_rows = [(row, at) for row, at in carriers.looked_up if row in rows]
+    for place, name in _types(carriers, list(_changed_places(carriers))).items():
+        for row, at in of_rows:
+            if place.hunk and name.rpartition(".")[2] in _words([at]):
+                lines = carriers.lines_of(name, place.texts, place.hunk)
+                found.append(RelatedLines(lines, names[row], makes=True))
+                break
+    return tuple(found[:SEVERAL])
+
+
 def _struct_at(place: _Place) -> str:
-    """Return the struct type that a place is in, "" for none."""
+    """Return the struct type that a place is in, ``ast.Leaf``, "" for none."""
     if place.hunk is None:
         return ""
     side = 1 if place.hunk.new_count else 0
     text, lines = place.texts[side], place.hunk.sides[side]
-    for one in go_file(text.lines).structs if text is not None else ():
+    if text is None:
+        return ""
+    file = go_file(text.lines)
+    for one in file.structs:
         if one.line <= lines.start and lines.stop - 1 <= one.last:
-            return one.name
+            return f"{file.package}.{one.name}"
     return ""
 
 

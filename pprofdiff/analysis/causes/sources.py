@@ -22,11 +22,13 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
     changed_alone,
+    made_types,
     only_tests_changed,
 )
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
 from pprofdiff.analysis.causes.places import below, owned_by
+from pprofdiff.analysis.causes.sites import OBJECT
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
@@ -331,9 +333,28 @@ def _of_functions(
         if not any(others[:3]):
             others = source._replace(diff=number)
     if not others.lines and not others.near:
-        others = _of_callers(finding, counted) or others
+        found = _of_types(finding, counted) if allocates else None
+        others = found or _of_callers(finding, counted) or others
     # What a function allocates itself does not depend on what it calls.
     return _with_related(all_carriers, others, callees=not allocates)
+
+
+def _of_types(
+    finding: Finding, numbered: Sequence[tuple[int, Carriers]]
+) -> SourceOfFinding | None:
+    """Return the types with other fields that a site makes as many values of."""
+    for number, carriers in numbered if _as_many(finding) else ():
+        if made := made_types(carriers, _rows(carriers.diff, finding)):
+            return SourceOfFinding(related=made, diff=number)
+    return None
+
+
+def _as_many(finding: Finding) -> bool:
+    """Return whether a site makes as many objects as before, of another size."""
+    counts = [(one.base, one.new) for one in finding.evidence if one.unit == "objects"]
+    return bool(counts) and all(
+        base and new and abs(new - base) <= OBJECT for base, new in counts
+    )
 
 
 def _no_longer_called(

@@ -76,10 +76,15 @@ class GoFile:
         return uncommented(self.text[start:end])
 
     @property
+    def package(self) -> str:
+        """The name of its package, "" if it has none."""
+        named = _PACKAGE.search(self.plain)
+        return "" if named is None else named[1]
+
+    @property
     def in_test_package(self) -> bool:
         """Whether its package tests another one from outside."""
-        named = _PACKAGE.search(self.plain)
-        return named is not None and named[1].endswith("_test")
+        return self.package.endswith("_test")
 
     @cached_property
     def functions(self) -> list[Function]:

@@ -65,7 +65,8 @@ class RelatedLines(Struct, frozen=True):
 
     `function` is the unchanged one; `calls` is set if the changed one calls it, and
     `before` if it does so after the lines, not on them. `through` is the function
-    between the two; `far` is set if there are more.
+    between the two; `far` is set if there are more. With `makes`, the lines are those
+    of a type whose values the unchanged function makes.
     """
 
     lines: ChangedLines
@@ -74,6 +75,7 @@ class RelatedLines(Struct, frozen=True):
     through: str = ""
     far: bool = False
     before: bool = False
+    makes: bool = False
 
 
 class SourceOfFinding(NamedTuple):

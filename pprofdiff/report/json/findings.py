@@ -53,9 +53,10 @@ def _source(source: SourceOfFinding) -> Row:
 
 
 def _related(one: RelatedLines) -> Row:
+    how = "made_by" if one.makes else "calls" if one.calls else "called_by"
     return {
         **_place(one.lines),
-        "calls" if one.calls else "called_by": one.function,
+        how: one.function,
         "through": one.through or None,
         "direct": not (one.through or one.far),
     }

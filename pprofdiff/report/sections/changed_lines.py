@@ -180,6 +180,7 @@ def _related(
         by = f" through {short(one.through)}" if one.through else ""
         by = " indirectly" if one.far else by
         how = f"which {calls} {named}{by}" if one.calls else f"which {named} calls{by}"
+        how = f"which {named} makes" if one.makes else how
         found.setdefault((how, one.before), []).append(one)
     for (how, before), several in found.items():
         for lines, more in _by_function([one.lines for one in several]):

@@ -753,9 +753,9 @@ func F(t *T, of Of) {
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("\tn int\n}\n", "\tn, o int\n}\n", "the fields of type T (f.go:4) changed"),
-        ("n, m int", "n int", "the fields of type Of (f.go:9) changed"),
-        ("\tn int\n}\n", "}\n", "the fields of type T (removed f.go:4) changed"),
+        ("\tn int\n}\n", "\tn, o int\n}\n", "the fields of type p.T (f.go:4) changed"),
+        ("n, m int", "n int", "the fields of type p.Of (f.go:9) changed"),
+        ("\tn int\n}\n", "}\n", "the fields of type p.T (removed f.go:4) changed"),
         ("\t\tn int", "\t\tm int", "code changed elsewhere: f.go:12"),
         ("\tn int\n}\n", "\tn int // All.\n}\n", ""),
     ],
@@ -781,6 +781,26 @@ def test_a_type_with_other_fields_is_named_where_no_function_changed(
     found = text(report_of(comparison, sources=sources))
     assert said in found
     assert ("fields of type" in found) == ("fields" in said)
+
+
+@pytest.mark.parametrize("objects", [100, 130])
+def test_a_type_is_named_whose_values_are_larger_now(tmp_path, objects):
+    """If F makes more of them, their size is no reason alone."""
+    texts = OF_TYPES, OF_TYPES.replace("n, m int", "n, m, o int")
+    _, benchmark, *loop = path("F")
+    at = texts[0].split("\n").index("\twork()") + 1
+    stack = ((f"{PACKAGE}.F", "/b/p/f.go", at), (benchmark, "/b/p/f_test.go", 4), *loop)
+    made = (("runtime.mallocgc", "/go/src/runtime/malloc.go", 9), *stack)
+    comparison = compared(
+        Unit({stack: 600}, {made: (100, 1600)}),
+        Unit({stack: 600}, {made: (objects, 24 * objects)}),
+    )
+    files = {"f_test.go": TESTS_OF_F, "f.go": texts[0]}
+    sources = committed(tmp_path, "example.com/p", files, {"f.go": texts[1]})
+    found = text(report_of(comparison, sources=sources))
+    assert "p.F allocates more: " in found
+    said = "Changed: f.go:9 in p.Of, which p.F makes"
+    assert (said in found) == (objects == 100)
 
 
 @pytest.mark.parametrize(

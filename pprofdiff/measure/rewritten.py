@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from pprofdiff.analysis.source.declarations import GoFile
-from pprofdiff.analysis.source.text import LITERAL
+from pprofdiff.analysis.source.text import PHRASE, unnamed
 
 _MOST = 1 << 24
 _NAME = re.compile(r"\w+")
@@ -16,10 +16,6 @@ _NAME = re.compile(r"\w+")
 _PRINTED = re.compile(
     r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
 )
-# A literal, a name with what it is selected from, or a mark of Go.
-_TOKEN = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
-# Variables that a function declares, and its parameters.
-_LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=|[(,] (\w+) (?=[*\w\[])")
 # A variable that a function declares, under a name that others may have.
 _OWN = re.compile(r"\b(\w+) (?=:=)|\bvar (\w+)")
 # A list that a loop runs over: each entry may be a benchmark of its own.
@@ -74,7 +70,7 @@ def _is_longer(name: str, before: Mapping[str, str], after: Mapping[str, str]) -
     """Return whether a table of one side has all entries of the other side's."""
     tables = []
     for side in (before, after):
-        code = " ".join(_TOKEN.findall(side.get(_VALUE_OF + name, "")))
+        code = " ".join(PHRASE.findall(side.get(_VALUE_OF + name, "")))
         entries = code.partition(" { ")[2].rpartition(" }")[0]
         tables.append(entries.removesuffix(" ,"))
     return all(tables) and _extends(*tables)
@@ -84,11 +80,11 @@ def _alike(before: str | None, after: str | None) -> bool:
     """Return whether two functions' code does the same for the benchmarks of both."""
     if before is None or after is None or before == after:
         return before == after
-    codes = [" ".join(_TOKEN.findall(code)) for code in (before, after)]
+    codes = [" ".join(PHRASE.findall(code)) for code in (before, after)]
     lists = [_CASES.findall(code) for code in codes]
     if len(lists[0]) != len(lists[1]) or not all(map(_extends, *lists)):
         return False
-    old, now = (_unnamed(_CASES.sub("range [ ]", code)) for code in codes)
+    old, now = (unnamed(_CASES.sub("range [ ]", code)) for code in codes)
     return old == now
 
 
@@ -96,20 +92,6 @@ def _extends(one: str, other: str) -> bool:
     """Return whether one of two lists has all entries of the other one."""
     entries = set(one.split(" , ")), set(other.split(" , "))
     return entries[0] <= entries[1] or entries[1] <= entries[0]
-
-
-def _unnamed(code: str) -> str:
-    """Return code whose variables have the order of their declaration as names."""
-    found = [
-        name for group in _LOCAL.findall(code) for name in "".join(group).split(" , ")
-    ]
-    numbers = {name: f"<{i}>" for i, name in enumerate(dict.fromkeys(found))}
-
-    def numbered(token: str) -> str:
-        first, dot, rest = token.partition(".")
-        return numbers.get(first, first) + dot + rest
-
-    return " ".join(map(numbered, _TOKEN.findall(code)))
 
 
 def _declared(folder: str) -> _Code:

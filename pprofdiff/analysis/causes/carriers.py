@@ -27,14 +27,19 @@ from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_
 from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
-from pprofdiff.analysis.source.extents import hunks_within
+from pprofdiff.analysis.source.extents import Extent, hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
     ChangedLines,
     RelatedLines,
     SourceOfFinding,
 )
-from pprofdiff.analysis.source.text import called_in, worded_lines
+from pprofdiff.analysis.source.text import (
+    called_in,
+    plain_lines,
+    unnamed,
+    worded_lines,
+)
 from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row
@@ -162,6 +167,8 @@ class Carriers:
         hunks = hunks_within(
             self.sources, (texts[0], base.extent), (texts[1], new.extent)
         )
+        if hunks and _renames(texts, (base.extent, new.extent)):
+            return []
         return code_changes(hunks, *texts)
 
     @property
@@ -737,6 +744,17 @@ def with_others(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),
     )
+
+
+def _renames(
+    texts: tuple[SourceText, SourceText], extents: tuple[Extent, Extent]
+) -> bool:
+    """Return whether two texts of a function differ in names of its variables alone."""
+    codes = [
+        "\n".join(plain_lines(text, range(extent.start, extent.end + 1)))
+        for text, extent in zip(texts, extents, strict=True)
+    ]
+    return unnamed(codes[0]) == unnamed(codes[1])
 
 
 def _begins_otherwise(closure: Places) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from pprofdiff.analysis.source.text import WORD, code_of, plain_lines, worded_lines
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.source import Hunk, SourceText
 
 # The most pairs of lines to compare: 16 MB.
@@ -35,7 +36,11 @@ def ignoring_space(
     after = _at(hunks[-1], 0).stop, _at(hunks[-1], 1).stop
     spans = [range(first + 1, last) for first, last in zip(before, after, strict=True)]
     sides = [_code(text, span) for text, span in zip(texts, spans, strict=True)]
-    pairs = _aligned(*sides)
+    indents = [
+        np.array([_indent(text, line) for line in side], np.int64)
+        for text, side in zip(texts, sides, strict=True)
+    ]
+    pairs = _aligned(sides[0], sides[1], indents[0], indents[1])
     worded = sum(bool(WORD.search(sides[0][i])) for i, _ in pairs)
     if worded <= len(worded_lines(base, spans[0])) - len(changed[0]):
         return hunks
@@ -59,12 +64,15 @@ def _code(text: SourceText, span: range) -> dict[int, str]:
     return {number: code for number, line in lines if (code := code_of([line]))}
 
 
-def _aligned(base: dict[int, str], new: dict[int, str]) -> list[tuple[int, int]]:
+def _aligned(
+    base: dict[int, str], new: dict[int, str], indents: Column, others: Column
+) -> list[tuple[int, int]]:
     """Return the longest common subsequence of lines, as pairs of their numbers.
 
-    Lines without a word count for little. Empty for texts that are very long.
+    Lines without a word count for little. Of equal ones, those with the same
+    indentation pair. Empty for texts that are very long.
     """
-    if not len(base) * len(new) <= _COMPARED:
+    if len(base) * len(new) > _COMPARED:
         return []
     ids: dict[str, int] = {}
     old, now = (
@@ -74,7 +82,8 @@ def _aligned(base: dict[int, str], new: dict[int, str]) -> list[tuple[int, int]]
     worth = np.array([_WORDED if WORD.search(code) else 1 for code in ids], np.int64)
     best = np.zeros((len(old) + 1, len(now) + 1), np.int64)
     for i, code in enumerate(old.tolist()):
-        matched = best[i, :-1] + np.where(now == code, worth[code], 0)
+        alike = worth[code] + (others == indents[i])
+        matched = best[i, :-1] + np.where(now == code, alike, 0)
         best[i + 1, 1:] = np.maximum.accumulate(np.maximum(best[i, 1:], matched))
     numbers = list(base), list(new)
     i, j = len(old), len(now)

@@ -17,6 +17,12 @@ WORD = re.compile(r"\w")
 """What lines with a name or number have, unlike a closing brace."""
 # A call of a function or method, perhaps with type arguments.
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
+PHRASE = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
+"""A literal, a name with what it is selected from, or a mark of Go, as a pattern."""
+# Variables that a function declares, its receiver and its parameters.
+_LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=")
+_SIGNATURE = re.compile(r"func (?:\( ([^()]*) \) )?\w+ \( ([^()]*) \)")
+_PARAMETER = re.compile(r"(?:^|, )(\w+) (?=[*\w\[,])")
 # Texts to cache: one report's.
 _FILES = 64
 
@@ -36,9 +42,8 @@ def called_in(text: SourceText, lines: range) -> set[str]:
 
 def plain_lines(text: SourceText, lines: range) -> tuple[str, ...]:
     """Return lines without their comments, given by number."""
-    return (
-        without_comments(text.lines)[lines.start - 1 : lines.stop - 1] if lines else ()
-    )
+    first, last = lines.start - 1, lines.stop - 1
+    return without_comments(text.lines)[first:last] if lines else ()
 
 
 @lru_cache(_FILES)
@@ -54,3 +59,20 @@ def code_of(lines: Sequence[str]) -> str:
     """
     code = "".join(_TOKEN.findall("\n".join(lines)))
     return code.replace(",)", ")").replace(",}", "}")
+
+
+def unnamed(code: str) -> str:
+    """Return a function's code with its variables numbered by their declaration."""
+    code = " ".join(PHRASE.findall(code))
+    declared = _SIGNATURE.match(code)
+    parts = [part or "" for part in declared.groups()] if declared else []
+    found = [name for part in parts for name in _PARAMETER.findall(part)]
+    for names in _LOCAL.findall(code):
+        found += "".join(names).split(" , ")
+    numbers = {name: f"<{i}>" for i, name in enumerate(dict.fromkeys(found))}
+
+    def numbered(phrase: str) -> str:
+        first, dot, rest = phrase.partition(".")
+        return numbers.get(first, first) + dot + rest
+
+    return " ".join(map(numbered, PHRASE.findall(code)))

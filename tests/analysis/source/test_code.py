@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.source.aligned import ignoring_space
 from pprofdiff.analysis.source.code import code_changes, codes, only_imports, says_more
 from pprofdiff.analysis.source.extents import differences
-from pprofdiff.analysis.source.text import called_in, code_of
+from pprofdiff.analysis.source.text import called_in, code_of, unnamed
 from pprofdiff.model.source import Hunk, SourceText
 
 
@@ -112,6 +112,12 @@ MOVED_INTO = [
         "\tx()\n\n\t// Why.\n\tif c {\n\t\ta()\n\t}\n\ty()",
         [Hunk(1, 0, 2, 1), Hunk(5, 1, 8, 1)],
     ),
+    # Of two lines with the same code, the one that is indented as before is the old one.
+    (
+        "\tif c {\n\t\ta()\n\t}\n\tb()",
+        "\tif d {\n\t\tif c {\n\t\t\ta()\n\t\t}\n\t\tx()\n\t}\n\tif c {\n\t\ta()\n\t}\n\tb()",
+        [Hunk(1, 0, 2, 6)],
+    ),
     # Neither comments nor what ends a block before it are the first line of a change.
     (
         "\tif c {\n\t\ta()\n\t}",
@@ -148,6 +154,36 @@ def test_what_is_in_no_hunk_is_the_same_code_in_order(base, new):
         kept = [text.lines[n - 1] for n in numbers if n not in inside]
         left.append(code_of([line.replace("// Why.", "") for line in kept]))
     assert left[0] == left[1]
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "alike"),
+    [
+        (
+            "func f(min, n int) {\n\tg(min)\n}",
+            "func f(least, n int) {\n\tg(least)\n}",
+            True,
+        ),
+        ("func f() {\n\tx := a\n\tg(x)\n}", "func f() {\n\ty := a\n\tg( y )\n}", True),
+        # The other one's value, another constant, field, function or table.
+        ("func f(a, b int) {\n\tg(a)\n}", "func f(a, b int) {\n\tg(b)\n}", False),
+        ("func f() {\n\tg(small)\n}", "func f() {\n\tg(large)\n}", False),
+        ("func f(t T) {\n\tg(t.a)\n}", "func f(t T) {\n\tg(t.b)\n}", False),
+        ("func f(x int) {\n\tg(x)\n}", "func f(x int) {\n\th(x)\n}", False),
+        (
+            "func f(i int) {\n\tg(i, a[i], b * i)\n}",
+            "func f(i int) {\n\tg(i, c[i], b * i)\n}",
+            False,
+        ),
+        (
+            "func f(i int) {\n\tg(i, b * i)\n}",
+            "func f(i int) {\n\tg(i, c * i)\n}",
+            False,
+        ),
+    ],
+)
+def test_what_a_function_s_variables_are_called_is_no_code(base, new, alike):
+    assert (unnamed(base) == unnamed(new)) == alike
 
 
 def test_calls_are_found_by_name():

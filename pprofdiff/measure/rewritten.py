@@ -8,22 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from pprofdiff.analysis.source.declarations import GoFile
-from pprofdiff.analysis.source.text import PHRASE, unnamed
+from pprofdiff.analysis.source.text import PHRASE, WORD, unnamed, variables_of
 
 _MOST = 1 << 24
-_NAME = re.compile(r"\w+")
 # Calls of *testing.B that change what is printed, not what an operation does.
 _PRINTED = re.compile(
     r"^\s*\w+\.(?:ReportAllocs\(\)|Helper\(\)|SetBytes\(.*\))\s*$", re.MULTILINE
 )
-# A variable that a function declares, under a name that others may have.
-_OWN = re.compile(r"\b(\w+) (?=:=)|\bvar (\w+)")
 # A list that a loop runs over: each entry may be a benchmark of its own.
 _CASES = re.compile(r"\brange \[ \] \S+ \{ ([^{}]*) \}")
-
-# A variable or constant of the package, alone or in a group as gofmt indents it.
-_VALUE = re.compile(r"^(?:(?:var|const)[ \t]+|\t)(\w+)(?=[ \t,].*=)", re.MULTILINE)
-_GROUP = re.compile(r"^(?:var|const)[ \t]*\(", re.MULTILINE)
 
 # Each entry of a table may be a benchmark of its own.
 _RUN = ".Run("
@@ -107,25 +100,17 @@ def _declared(folder: str) -> _Code:
         with suppress(OSError), open(os.path.join(folder, file), "rb") as source:
             text = source.read(_MOST).decode("utf-8", "replace")
             go = GoFile(text.replace("\r\n", "\n"))
-            for value, text in _values(go):
-                code.setdefault(value, {}).setdefault(_VALUE_OF + value, text)
+            for one in go.values:
+                words = go.code(one.start, one.end).split()
+                code.setdefault(one.name, {}).setdefault(
+                    _VALUE_OF + one.name, " ".join(words)
+                )
             for one in go.functions:
                 name = one.name.rpartition(".")[2]
                 words = _PRINTED.sub("", go.code(one.start, one.end)).split()
                 own = code.setdefault(name, {})
                 own[one.name] = " ".join([own.get(one.name, ""), *words])
     return code
-
-
-def _values(file: GoFile) -> Iterator[tuple[str, str]]:
-    """Yield the name and the code of each variable and constant of a file's package."""
-    plain = file.plain
-    groups = [(at.start(), file.balanced(at.start())) for at in _GROUP.finditer(plain)]
-    for found in _VALUE.finditer(plain):
-        start = found.start(1)
-        grouped = any(first < start < last for first, last in groups)
-        if grouped == (plain[found.start()] == "\t"):
-            yield found[1], " ".join(file.code(start, file.balanced(start)).split())
 
 
 def _called(code: _Code, name: str) -> Iterator[str]:
@@ -136,10 +121,10 @@ def _called(code: _Code, name: str) -> Iterator[str]:
         yield one
         if one in code:
             text = " ".join(code[one].values())
-            own = {"".join(found) for found in _OWN.findall(text)}
+            own = {name for body in code[one].values() for name in variables_of(body)}
             named = [
                 other
-                for other in _NAME.findall(text)
+                for other in WORD.findall(text)
                 if other in code and other not in own
             ]
             left += [other for other in dict.fromkeys(named) if other not in seen]

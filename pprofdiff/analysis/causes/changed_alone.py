@@ -31,7 +31,7 @@ from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
-from pprofdiff.analysis.source.text import plain_lines, worded_lines
+from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
     is_standard_library,
@@ -43,8 +43,6 @@ from pprofdiff.model.source import Hunk, SourceFile, Sources, SourceText
 
 # A method's type, without type arguments, and its name.
 _METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
-
-_WORD = re.compile(r"\w+")
 
 
 def only_tests_changed(
@@ -90,7 +88,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
-    types = _types(carriers, places)
+    types = _types((at for _, at in carriers.looked_up), places)
     others = [at.name for at in places if at.built and at not in types]
     changed = [row for row in rows if all(_sides(carriers, row))]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
@@ -310,30 +308,24 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
     )
 
 
-def _types(carriers: Carriers, places: Sequence[_Place]) -> dict[_Place, str]:
-    """Return the struct types that changed and that sampled functions name, by place.
+def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place, str]:
+    """Return the struct types that changed and that functions name, by place.
 
     How large a type is decides what its values cost, though no function changed.
     """
-    words = _words(places for _, places in carriers.looked_up)
-    types: dict[_Place, str] = {}
-    for place in places:
-        if place.built and place.hunk is not None and not place.of_tests:
-            name = _struct_at(place)
-            if name.rpartition(".")[2] in words:
-                types[place] = name
-    return types
-
-
-def _words(functions: Iterable[Places]) -> set[str]:
-    """Return the names in the code of functions, on either side."""
     words = set[str]()
-    for places in functions:
-        for at in places.sides:
-            if at is not None and at.text is not None and at.extent is not None:
-                lines = range(at.extent.start, at.extent.end + 1)
-                words.update(_WORD.findall("\n".join(plain_lines(at.text, lines))))
-    return words
+    for at in (side for one in functions for side in one.sides):
+        if at is not None and at.text is not None and at.extent is not None:
+            lines = range(at.extent.start, at.extent.end + 1)
+            words.update(WORD.findall("\n".join(plain_lines(at.text, lines))))
+    types = {
+        place: _struct_at(place)
+        for place in places
+        if place.built and not place.of_tests
+    }
+    return {
+        place: name for place, name in types.items() if name.rpartition(".")[2] in words
+    }
 
 
 def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
@@ -342,15 +334,15 @@ def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, .
     Where they make as many values as before, these are larger or smaller for that.
     """
     names = carriers.diff.paired_functions.names
-    found = []
-    of_rows = [(row, at) for row, at in carriers.looked_up if row in rows]
-    for place, name in _types(carriers, list(_changed_places(carriers))).items():
-        for row, at in of_rows:
-            if place.hunk and name.rpartition(".")[2] in _words([at]):
+    places = list(_changed_places(carriers))
+    found = dict[_Place, RelatedLines]()
+    for row, function in carriers.looked_up:
+        for place, name in _types([function], places).items() if row in rows else ():
+            if place.hunk is not None:
                 lines = carriers.lines_of(name, place.texts, place.hunk)
-                found.append(RelatedLines(lines, names[row], makes=True))
-                break
-    return tuple(found[:SEVERAL])
+                made = RelatedLines(lines, names[row], makes=True)
+                found.setdefault(place, made)
+    return tuple(found.values())[:SEVERAL]
 
 
 def _struct_at(place: _Place) -> str:

@@ -220,7 +220,10 @@ def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """
     claimed, kept = cpu.of(()).plus_all(place.claim for place in found), []
     for place in found:
-        whole = whole_of(cpu, place.row) if place.whole else place
+        if not place.whole:
+            kept.append(place)
+            continue
+        whole = whole_of(cpu, place.row)
         others = cpu.sums(whole.claim.without(place.claim).within(claimed))
         same_way = whole.delta(cpu) * place.delta(cpu) > 0
         instead = same_way and not any(others) and cpu.change(whole.claim).significant

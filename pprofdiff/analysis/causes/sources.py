@@ -333,13 +333,13 @@ def _of_functions(
         if not any(others[:3]):
             others = source._replace(diff=number)
     if not others.lines and not others.near:
-        found = _of_types(finding, counted) if allocates else None
+        found = _of_made_types(finding, counted) if allocates else None
         others = found or _of_callers(finding, counted) or others
     # What a function allocates itself does not depend on what it calls.
     return _with_related(all_carriers, others, callees=not allocates)
 
 
-def _of_types(
+def _of_made_types(
     finding: Finding, numbered: Sequence[tuple[int, Carriers]]
 ) -> SourceOfFinding | None:
     """Return the types with other fields that a site makes as many values of."""

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.source.text import WORD, code_of, plain_lines, worded_lines
-from pprofdiff.model.arrays import Column
+from pprofdiff.analysis.source.text import (
+    WORD,
+    code_of,
+    without_comments,
+    worded_lines,
+)
 from pprofdiff.model.source import Hunk, SourceText
 
-# The most pairs of lines to compare: 16 MB.
+# The most pairs of lines to compare: 32 MB.
 _COMPARED = 4_000_000
 # A line with a word is worth more than any number of braces.
 _WORDED = 1_000
+
+
+class _Line(NamedTuple):
+    """A line with code: without space, how far it is indented, and inside of what.
+
+    `blocks` is the code that begins the blocks around it in its function, outermost
+    first, as gofmt indents them. A brace alone begins none: what is inside always runs.
+    """
+
+    code: str
+    indent: int
+    blocks: tuple[str, ...]
+
+    @property
+    def worded(self) -> bool:
+        """Whether it has a name or number."""
+        return WORD.search(self.code) is not None
 
 
 def ignoring_space(
@@ -34,20 +56,18 @@ def ignoring_space(
         return hunks
     before = _at(hunks[0], 0).start - 1, _at(hunks[0], 1).start - 1
     after = _at(hunks[-1], 0).stop, _at(hunks[-1], 1).stop
-    spans = [range(first + 1, last) for first, last in zip(before, after, strict=True)]
-    sides = [_code(text, span) for text, span in zip(texts, spans, strict=True)]
-    indents = [
-        np.array([_indent(text, line) for line in side], np.int64)
-        for text, side in zip(texts, sides, strict=True)
-    ]
-    pairs = _aligned(sides[0], sides[1], indents[0], indents[1])
-    worded = sum(bool(WORD.search(sides[0][i])) for i, _ in pairs)
-    if worded <= len(worded_lines(base, spans[0])) - len(changed[0]):
+    old, now = (
+        _lines(text, range(first + 1, last))
+        for text, first, last in zip(texts, before, after, strict=True)
+    )
+    pairs = _aligned(old, now)
+    paired = sum(old[i].worded for i, _ in pairs)
+    if paired <= sum(line.worded for line in old.values()) - len(changed[0]):
         return hunks
     same = [
         (i, j)
         for i, j in pairs
-        if _indent(base, i) == _indent(new, j) or _blocks(base, i) == _blocks(new, j)
+        if old[i].indent == now[j].indent or old[i].blocks == now[j].blocks
     ]
     return list(_between([before, *same, after]))
 
@@ -58,15 +78,29 @@ def _at(hunk: Hunk, side: int) -> range:
     return lines or range(lines.start + 1, lines.start + 1)
 
 
-def _code(text: SourceText, span: range) -> dict[int, str]:
-    """Return the code of lines that have any, by number."""
-    lines = zip(span, plain_lines(text, span), strict=True)
-    return {number: code for number, line in lines if (code := code_of([line]))}
+def _lines(text: SourceText, span: range) -> dict[int, _Line]:
+    """Return the lines with code, by number."""
+    first, plain = span.start, without_comments(text.lines)
+    # What is not indented begins a function.
+    while first > 1 and plain[first - 2][:1] in ("", "\t", " "):
+        first -= 1
+    found, around = dict[int, _Line](), list[tuple[int, str]]()
+    for number in range(first, span.stop):
+        code = code_of([plain[number - 1]])
+        if not code:
+            continue
+        line = text.lines[number - 1]
+        indent = len(line) - len(line.lstrip())
+        while around and around[-1][0] >= indent:
+            around.pop()
+        if number in span:
+            blocks = tuple(one for at, one in around if at and one != "{")
+            found[number] = _Line(code, indent, blocks)
+        around.append((indent, code))
+    return found
 
 
-def _aligned(
-    base: dict[int, str], new: dict[int, str], indents: Column, others: Column
-) -> list[tuple[int, int]]:
+def _aligned(base: dict[int, _Line], new: dict[int, _Line]) -> list[tuple[int, int]]:
     """Return the longest common subsequence of lines, as pairs of their numbers.
 
     Lines without a word count for little. Of equal ones, those with the same
@@ -76,13 +110,16 @@ def _aligned(
         return []
     ids: dict[str, int] = {}
     old, now = (
-        np.array([ids.setdefault(code, len(ids)) for code in side.values()], np.int64)
+        np.array(
+            [ids.setdefault(one.code, len(ids)) for one in side.values()], np.int64
+        )
         for side in (base, new)
     )
     worth = np.array([_WORDED if WORD.search(code) else 1 for code in ids], np.int64)
+    indents = np.array([line.indent for line in new.values()], np.int64)
     best = np.zeros((len(old) + 1, len(now) + 1), np.int64)
-    for i, code in enumerate(old.tolist()):
-        alike = worth[code] + (others == indents[i])
+    for i, (code, line) in enumerate(zip(old.tolist(), base.values(), strict=True)):
+        alike = worth[code] + (indents == line.indent)
         matched = best[i, :-1] + np.where(now == code, alike, 0)
         best[i + 1, 1:] = np.maximum.accumulate(np.maximum(best[i, 1:], matched))
     numbers = list(base), list(new)
@@ -105,27 +142,3 @@ def _between(pairs: Sequence[tuple[int, int]]) -> Iterator[Hunk]:
         old, now = k - i - 1, m - j - 1
         if old or now:
             yield Hunk(i + bool(old), old, j + bool(now), now)
-
-
-def _indent(text: SourceText, line: int) -> int:
-    """Return the width of the space before a line's code."""
-    code = text.lines[line - 1]
-    return len(code) - len(code.lstrip())
-
-
-def _blocks(text: SourceText, line: int) -> list[str]:
-    """Return the code that begins the blocks around a line, innermost first.
-
-    Those of its function, as gofmt indents them. A brace alone begins none: what is
-    inside it always runs.
-    """
-    indent, found = _indent(text, line), []
-    for before in range(line - 1, 0, -1):
-        code = code_of(plain_lines(text, range(before, before + 1)))
-        if code and _indent(text, before) < indent:
-            indent = _indent(text, before)
-            if not indent:
-                break
-            if code != "{":
-                found.append(code)
-    return found

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.source.aligned import ignoring_space
-from pprofdiff.analysis.source.text import (
-    WORD,
-    code_of,
-    plain_lines,
-    without_comments,
-)
+from pprofdiff.analysis.source.imports import imports_in, imports_of, is_import
+from pprofdiff.analysis.source.text import WORD, code_lines, code_of, plain_lines
 from pprofdiff.model.source import Hunk, SourceText
 
 # What decides whether the lines that follow run.
 _JUMP = re.compile(r"\b(?:return|break|continue|goto|panic)\b")
-# A line of an import declaration, without space.
-_IMPORT = re.compile(r'(?:import)?([\w.]*)"([^"]+)"|import\(|\)')
-_VERSION = re.compile(r"v\d+")
-# What follows the imports.
-_DECLARED = re.compile(r"(?:func|type|var|const)\b")
 # Files that go/build has for some systems only: by name ("go tool dist list"), or tag.
 _SYSTEM = re.compile(
     r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|"
@@ -47,49 +37,28 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     if not of_imports(hunk, base, new):
         return False
     sides = [
-        _imported(_by_line(text, lines))
+        imports_in(code_lines(text, lines))
         for text, lines in zip((base, new), hunk.sides, strict=True)
     ]
-    if sorted(sides[0].values()) == sorted(sides[1].values()):
-        return "." not in {*sides[0], *sides[1]}
-    own = {*sides[0], *sides[1]}
-    if {"_", "."} & own:
+    names = {name for side in sides for name, _ in side}
+    before, after = ({path for _, path in side} for side in sides)
+    if before == after:
+        return "." not in names
+    if {"_", "."} & names:
         return False
     # The one that replaces another may stand elsewhere in the declaration.
-    old, now = (_imports(text.lines) for text in (base, new))
-    lost, added = (
-        {name for name, path in one.items() if other.get(name) != path}
-        for one, other in ((old, now), (now, old))
-    )
-    return not any((a in b or b in a) and {a, b} & own for a in lost for b in added)
+    old, now = imports_of(base), imports_of(new)
+    lost, added = ({name for name, _ in one} for one in (old - now, now - old))
+    return not any((a in b or b in a) and {a, b} & names for a in lost for b in added)
 
 
 def of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether all code of a hunk is of import declarations."""
     return all(
-        _IMPORT.fullmatch(code)
+        is_import(code)
         for text, lines in zip((base, new), hunk.sides, strict=True)
-        for code in _by_line(text, lines)
+        for code in code_lines(text, lines)
     )
-
-
-@lru_cache(64)
-def _imports(lines: tuple[str, ...]) -> dict[str, str]:
-    """Return the packages that a file imports: paths by name in the file."""
-    first = next((i for i, line in enumerate(lines) if _DECLARED.match(line)), None)
-    return _imported(code_of([line]) for line in without_comments(lines)[:first])
-
-
-def _imported(code: Iterable[str]) -> dict[str, str]:
-    """Return the packages that lines of an import declaration name, as `_imports`."""
-    paths = [(one[1], one[2]) for one in map(_IMPORT.fullmatch, code) if one and one[2]]
-    return {alias or _package(path): path for alias, path in paths}
-
-
-def _package(path: str) -> str:
-    """Return the name that a package most likely has: ``rand`` of math/rand/v2."""
-    *parents, last = path.split("/")
-    return parents[-1] if parents and _VERSION.fullmatch(last) else last
 
 
 def is_constrained(text: SourceText) -> bool:
@@ -186,8 +155,3 @@ def _moved(
 def _jumps(hunk: Hunk, new: SourceText) -> bool:
     """Return whether a hunk's lines in new decide which lines run after them."""
     return any(_JUMP.search(line) for line in plain_lines(new, hunk.sides[1]))
-
-
-def _by_line(text: SourceText, lines: range) -> list[str]:
-    """Return the code of each of some lines, if it has any."""
-    return [code for line in plain_lines(text, lines) if (code := code_of([line]))]

@@ -27,10 +27,8 @@ _FUNCTION = re.compile(
     r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w++)(?=\s*+[\[(])", re.MULTILINE
 )
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
-_STRUCT = re.compile(
-    r"^(type[ \t]+|\t)(\w+)(?:\[[^\]\n]*\])?[ \t]+struct[ \t]*\{", re.MULTILINE
-)
-_TYPES = re.compile(r"^type[ \t]*\(", re.MULTILINE)
+_STRUCT = r"(?:\[[^\]\n]*\])?[ \t]+struct[ \t]*\{"
+_VALUE = r"(?=[ \t,].*=)"
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
 _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
@@ -105,20 +103,29 @@ class GoFile:
 
     @cached_property
     def structs(self) -> list[Function]:
-        """The struct types of the package, alone or in a group, as functions are."""
-        groups = [
-            (group.start(), self.balanced(group.start()))
-            for group in _TYPES.finditer(self.plain)
-        ]
-        found = []
-        for match in _STRUCT.finditer(self.plain):
+        """The struct types of the package, as functions are."""
+        return list(self._specified("type", _STRUCT))
+
+    @property
+    def values(self) -> list[Function]:
+        """The variables and constants that have a value, as functions are."""
+        return list(self._specified("var|const", _VALUE))
+
+    def _specified(self, keywords: str, rest: str) -> Iterator[Function]:
+        """Yield what declarations of a kind name, alone or in a group as gofmt has it.
+
+        After the name there is `rest`, a pattern.
+        """
+        opened = re.finditer(rf"^(?:{keywords})[ \t]*\(", self.plain, re.MULTILINE)
+        groups = [(one.start(), self.balanced(one.start())) for one in opened]
+        spec = rf"^((?:{keywords})[ \t]+|\t)(\w+){rest}"
+        for match in re.finditer(spec, self.plain, re.MULTILINE):
             start, end = match.start(2), self.balanced(match.start(2))
             grouped = any(first < start < last for first, last in groups)
             if grouped == (match[1] == "\t"):
                 line = self.plain.count("\n", 0, start) + 1
                 last = line + self.plain.count("\n", start, end)
-                found.append(Function(match[2], start, end, line, last))
-        return found
+                yield Function(match[2], start, end, line, last)
 
     def _end(self, start: int, limit: int) -> int:
         """Return where a declaration ends: at a line that leaves no bracket open."""

@@ -19,13 +19,13 @@ from typing import NamedTuple
 from pprofdiff.analysis.source.code import code_changes
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.analysis.source.extents import Extent, hunks_within
-from pprofdiff.analysis.source.imports import imports_of
+from pprofdiff.analysis.source.imports import of_module
+from pprofdiff.analysis.source.text import WORD
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _POINTER = re.compile(r"func\s*\([^)]*\*")
-_WORD = re.compile(r"\w+")
 
 
 class Differing(NamedTuple):
@@ -231,7 +231,7 @@ class Callees:
         self, package: _Package, declared: _Declared
     ) -> Iterator[tuple[str, _Package]]:
         """Yield (name in the file, package) of the imports that are in the tree."""
-        for one in imports_of(declared.text, package.path):
+        for one in of_module(declared.text, package.path):
             yield one.name, self._package(one.path, one.folder, declared.text.origin)
 
     def _changed(self, function: _Named, through: str) -> Differing | None:
@@ -245,11 +245,11 @@ def _calls(body: str) -> Iterator[tuple[str | None, str]]:
     """Yield (word before the dot, name) of calls; None without a dot, "" after )."""
     tokens = _TOKEN.findall(body)
     for i, name in enumerate(tokens[:-1]):
-        if not _WORD.fullmatch(name) or tokens[i + 1] not in ("(", "["):
+        if not WORD.fullmatch(name) or tokens[i + 1] not in ("(", "["):
             continue
         if i and tokens[i - 1] == ".":
             before = tokens[i - 2] if i > 1 else ""
-            yield (before if _WORD.fullmatch(before) else ""), name
+            yield (before if WORD.fullmatch(before) else ""), name
         else:
             yield None, name
 

@@ -13,8 +13,8 @@ LITERAL = r'"(?:\\.|[^"\\])*"|`[^`]*`|\'(?:\\.|[^\'\\])+\''
 """A string or rune of Go, as a pattern."""
 # A literal, or any other character that is no space.
 _TOKEN = re.compile(rf"{LITERAL}|\S")
-WORD = re.compile(r"\w")
-"""What lines with a name or number have, unlike a closing brace."""
+WORD = re.compile(r"\w+")
+"""A name or number: lines have some, unlike a closing brace."""
 # A call of a function or method, perhaps with type arguments.
 _CALL = re.compile(r"(\w+)(?:\[[^]\n]*\])?\(")
 PHRASE = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
@@ -23,8 +23,8 @@ PHRASE = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
 _LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=")
 _SIGNATURE = re.compile(r"func (?:\( ([^()]*) \) )?\w+ \( ([^()]*) \)")
 _PARAMETER = re.compile(r"(?:^|, )(\w+) (?=[*\w\[,])")
-# Texts to cache: one report's.
-_FILES = 64
+FILES = 64
+"""Texts to cache: one report's."""
 
 
 def worded_lines(text: SourceText, lines: range) -> dict[int, str]:
@@ -32,6 +32,11 @@ def worded_lines(text: SourceText, lines: range) -> dict[int, str]:
     pairs = zip(lines, plain_lines(text, lines), strict=False)
     found = ((number, code_of([line])) for number, line in pairs)
     return {number: code for number, code in found if WORD.search(code)}
+
+
+def code_lines(text: SourceText, lines: range) -> list[str]:
+    """Return the code of each of some lines, if it has any."""
+    return [code for line in plain_lines(text, lines) if (code := code_of([line]))]
 
 
 def called_in(text: SourceText, lines: range) -> set[str]:
@@ -46,7 +51,7 @@ def plain_lines(text: SourceText, lines: range) -> tuple[str, ...]:
     return without_comments(text.lines)[first:last] if lines else ()
 
 
-@lru_cache(_FILES)
+@lru_cache(FILES)
 def without_comments(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return a file's lines without comments, which may span several."""
     return tuple(uncommented("\n".join(lines)).split("\n"))
@@ -61,15 +66,23 @@ def code_of(lines: Sequence[str]) -> str:
     return code.replace(",)", ")").replace(",}", "}")
 
 
-def unnamed(code: str) -> str:
-    """Return a function's code with its variables numbered by their declaration."""
+def variables_of(code: str) -> list[str]:
+    """Return a function's receiver, parameters and variables, in the order of the text.
+
+    Of closures in it, only variables.
+    """
     code = " ".join(PHRASE.findall(code))
     declared = _SIGNATURE.match(code)
     parts = [part or "" for part in declared.groups()] if declared else []
     found = [name for part in parts for name in _PARAMETER.findall(part)]
     for names in _LOCAL.findall(code):
         found += "".join(names).split(" , ")
-    numbers = {name: f"<{i}>" for i, name in enumerate(dict.fromkeys(found))}
+    return list(dict.fromkeys(found))
+
+
+def unnamed(code: str) -> str:
+    """Return a function's code with its variables numbered by their declaration."""
+    numbers = {name: f"<{i}>" for i, name in enumerate(variables_of(code))}
 
     def numbered(phrase: str) -> str:
         first, dot, rest = phrase.partition(".")

@@ -223,7 +223,7 @@ def _short(
 
 
 def _chance(outcome: Outcome, measure: Measure) -> str:
-    """Return that a metric may be unchanged, with too few rounds to tell, or ""."""
+    """Return that a metric may be unchanged, or has too few rounds, or ""."""
     if not is_bounded(*measure.judged.bounds):
         return " (too few rounds)"
     sure = measure.judged.low > 1 or measure.judged.high < 1

@@ -98,11 +98,11 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
     It is ``weight/count`` if the counts cannot be samples: a million or more, and none
-    of 1. Stacks are written root first. Frames of py-spy and rbspy have a file and a
-    line, frames of Node.js a file, all others only a name. An empty frame is a frame
-    without a function; a line without a stack is a sample without frames. Roots that
-    name no function are left out: empty ones, addresses, and the process's name if each
-    stack begins with it.
+    of 1. Stacks are written root first, by fgprof leaf first. Frames of py-spy and
+    rbspy have a file and a line, frames of Node.js a file, all others only a name. An
+    empty frame is a frame without a function; a line without a stack is a sample
+    without frames. Roots that name no function are left out: empty ones, addresses, and
+    the process's name if each stack begins with it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
     names the file, the line and the remedy.
@@ -115,9 +115,10 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     names = [_without_offset(frame) for frame in number]
     rows, depths = _from_functions(names, rows, depths)
     offsets = offsets_of(depths)
+    backwards = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
+    if _leaf_first(names, rows, offsets):
+        rows = rows[backwards]
     functions, locations, strings = _tables(_marked(names, rows, offsets))
-    # Written root first, kept leaf first.
-    order = np.repeat(offsets[:-1] + offsets[1:] - 1, depths) - np.arange(len(rows))
     return Profile(
         strings=strings,
         sample_types=(ValueType(_counted(values), "count"),),
@@ -125,10 +126,21 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
         locations=locations,
         mappings=(),
         stack_offsets=offsets,
-        stack_locations=rows[order],
+        stack_locations=rows[backwards],  # kept leaf first
         values=values[:, None],
         labels=Labels.none(),
     )
+
+
+def _leaf_first(names: list[bytes], rows: Index, offsets: Offsets) -> bool:
+    """Return whether stacks end where Go begins goroutines, as fgprof writes them.
+
+    Most end there, and none begins there; a stack of one frame has no order.
+    """
+    deep = np.flatnonzero(np.diff(offsets) > 1)
+    entry = np.array([name == b"runtime.goexit" for name in names], np.bool_)
+    begin, end = entry[rows[offsets[deep]]], entry[rows[offsets[deep + 1] - 1]]
+    return not begin.any() and 2 * np.count_nonzero(end) > len(deep)
 
 
 def _without_offset(frame: bytes) -> bytes:

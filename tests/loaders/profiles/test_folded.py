@@ -167,6 +167,15 @@ def test_stacks_with_the_kernels_frames_begin_with_the_process():
         ]
 
 
+def test_stacks_that_end_where_goroutines_begin_are_read_from_there():
+    """Leaf first, as fgprof writes its folded stacks."""
+    text = b"io.copy;main.f;runtime.goexit 3\nmain.g;runtime.goexit 2\nmain.g 1\n"
+    forward = b"runtime.goexit;main.f;io.copy 3\nruntime.goexit;main.g 2\nmain.g 1\n"
+    assert read(text) == read(forward)
+    mixed = text + b"runtime.goexit;main.h 1\n"
+    assert read(mixed)[0] == ("io.copy;main.f;runtime.goexit", 3)
+
+
 def read(data):
     """Return the stacks and counts that `decode` reads, None if it refuses."""
     try:

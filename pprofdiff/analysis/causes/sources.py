@@ -120,14 +120,15 @@ def with_source(
     carried = list(
         _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, units)
     )
-    known = any(one.severity != "info" or _names_lines(one) for one in carried)
+    known = any(map(_names_lines, carried))
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
         moved = [unit for unit in units if unit.moved]
         changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
-            carried.insert(0, changed)
+            causes = any(one.severity != "info" for one in carried)
+            carried.insert(len(carried) if causes else 0, changed)
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()

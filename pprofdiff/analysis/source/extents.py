@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from pprofdiff.analysis.policy import COVERS, MOST
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 from pprofdiff.model.source import Hunk, Sources, SourceText
@@ -26,8 +27,6 @@ _LINE = "//line "
 # Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 _LINKNAME = "//go:linkname "
-# The least share of a function's lines inside it if the text is the profile's.
-_MOST = 0.8
 # Files to cache, parsed or compared: one report's.
 _FILES = 64
 
@@ -51,8 +50,8 @@ def extent_of(
     `start` is the line where it starts by the profile, or 0 if the profile does not
     say, as before Go 1.20; the text must then have only one declaration. `costs` are
     its lines with a cost. Most must be inside: compilers give a few instructions the
-    line of the code they were made from. Where the profile says the start, one outside
-    is always allowed: a function may have few lines.
+    line of the code they were made from. Where the profile says the start, another text
+    seldom declares the function on that line: half of its lines may be outside.
     """
     if path.endswith(_ASSEMBLY):
         found = _assembly(lines, function, start)
@@ -64,10 +63,8 @@ def extent_of(
         return None
     inside = [found.has(line) for line in costs]
     astray = len(inside) - sum(inside)
-    allowed = (1 - _MOST) * len(inside)
-    if start > 0 and sum(inside) > 1:
-        allowed = max(allowed, 1)
-    return found if astray <= allowed else None
+    outside = MOST if start > 0 and sum(inside) > 1 else 1 - COVERS
+    return found if astray <= outside * len(inside) else None
 
 
 def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:

@@ -64,7 +64,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     added = cpu if claimed and cpu is not None and _adds_up(report, cpu) else None
     ids = _ids(found)
     others = [
-        (_clause(f), "" if f.parent in ids else _part(f, added))
+        (_clause(report, f), "" if f.parent in ids else _part(f, added))
         for f in found
         if f not in shown
     ]
@@ -154,10 +154,17 @@ def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
     return not (outside or report.outcome.verdict == "unknown" or total_noise(cpu))
 
 
-def _clause(finding: Finding) -> str:
-    """Return a title as part of a sentence; names keep their first letter."""
+def _clause(report: ReportModel, finding: Finding) -> str:
+    """Return a title as part of a sentence; names keep their first letter.
+
+    Of functions that changed, the one that the title begins with has its lines.
+    """
     first, _, rest = finding.title.partition(" ")
     names = (*finding.names, *finding.functions)
+    if finding.id == CHANGED_ALONE:
+        for note in source_notes(report, finding):
+            if note.is_of(finding.title):
+                return f"{first} ({note.place}{note.more}) {rest}"
     if not first.isalpha() or not first.istitle() or first in names:
         return finding.title
     return f"{first.lower()} {rest}"

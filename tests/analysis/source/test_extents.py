@@ -116,6 +116,15 @@ def test_a_start_behind_the_end():
     assert extent_of([], "x/p.many", "p.go", 1, ()) is None
 
 
+def test_a_start_allows_some_lines_elsewhere():
+    """Compilers give instructions the lines of what they inlined."""
+    at = line_of("func many")
+    inside, outside = [at + 3, at + 4, at + 5], [1, 2]
+    assert extent_of(TEXT, "x/p.many", "p.go", at, inside + outside) == (at, at + 18)
+    assert extent_of(TEXT, "x/p.many", "p.go", at, [*inside, 1, 2, 3, 4]) is None
+    assert extent_of(TEXT, "x/p.many", "p.go", 0, inside + outside) is None
+
+
 def test_without_a_start_the_only_declaration_counts():
     at = line_of("func many")
     assert extent_of(TEXT, "x/p.many", "p.go", 0, [at + 3]) == (at, at + 18)

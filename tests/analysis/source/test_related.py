@@ -16,7 +16,7 @@ from pprofdiff.analysis.causes.changed_alone import (
     _silent,
     changed_alone,
 )
-from pprofdiff.analysis.causes.finding import Findings
+from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Finding, Findings
 from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.lines.listing import Located, Places
@@ -119,8 +119,8 @@ def own(stack, samples, called):
     return {("m.F",): samples, stack: called}
 
 
-def of_functions(tmp_path, changes, *, file="", ran=None):
-    """Return what is said of functions with samples where no cause is known.
+def of_functions(tmp_path, changes, *, file="", ran=None, causes=()):
+    """Return `causes` with what is said of functions with samples and no known lines.
 
     With `ran`, those are the names of functions that the benchmark that changed ran.
     """
@@ -130,7 +130,9 @@ def of_functions(tmp_path, changes, *, file="", ran=None):
     if ran is not None:
         carriers = Carriers(comparison.cpu, sources, least=0.0)
         return changed_alone(carriers, Ran(frozenset(ran), ("Get", "Put")))
-    return with_source(comparison, Findings((), None), sources, whole=False).findings
+    return with_source(
+        comparison, Findings(causes, None), sources, whole=False
+    ).findings
 
 
 def elsewhere(file):
@@ -195,6 +197,17 @@ def test_without_a_cause_the_functions_that_ran_and_changed_are_named(
     assert found.severity == "info"
     near = () if found.source is None else found.source.near
     assert {one.path for one in near} == set(changes) & {"outer.go", "far.go"}
+
+
+def test_causes_without_changed_lines_are_followed_by_what_changed(tmp_path):
+    """What makes F allocate more may be elsewhere, such as a reset."""
+    cause = Finding("x", "m.F allocates more", "", (), severity="major")
+    findings = of_functions(tmp_path, CHANGED_FAR, causes=(cause,)).found
+    assert [one.id for one in findings] == ["x", CHANGED_ALONE]
+    assert findings[1].title.startswith("m.Far is the only function")
+    info = cause._replace(severity="info")
+    findings = of_functions(tmp_path, CHANGED_FAR, causes=(info,)).found
+    assert [one.id for one in findings] == [CHANGED_ALONE, "x"]
 
 
 @pytest.mark.parametrize(
@@ -416,7 +429,10 @@ def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
 @pytest.mark.parametrize("changes", [LATER, ITSELF], ids=["after", "recursive"])
 def test_lines_that_may_run_after_the_last_call_are_no_reason(tmp_path, changes):
     report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), changes)
-    assert "outer.go" not in text(report)
+    cause, changed = report.findings.found
+    assert not cause.source.related
+    assert changed.id == CHANGED_ALONE
+    assert "Also: m.(*T).Outer (outer.go:5" in text(report)
 
 
 @pytest.mark.parametrize("between", [("m.X",), ("m.X", "m.Y")])

@@ -33,9 +33,11 @@ from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
+    is_closure,
     is_made_up,
     is_standard_library,
     package_of,
+    strip_type_arguments,
     versioned_folder,
 )
 from pprofdiff.goruntime.readable import distinct_names
@@ -78,7 +80,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     if not _all_read(carriers):
         return None
     diff = carriers.diff
-    names, cum = diff.paired_functions.names, diff.paired_functions.raw("cum")
+    names, cum = list(diff.paired_functions.names), diff.paired_functions.raw("cum")
     size = {
         row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
         for row in carriers.by_row
@@ -87,6 +89,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     }
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
+    rows = _each_once(carriers, rows, names)
     places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
     types = _types((at for _, at in carriers.looked_up), places)
     others = [at.name for at in places if at.built and at not in types]
@@ -123,6 +126,45 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         source=source,
     )
     return with_spans(finding)
+
+
+def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> list[int]:
+    """Return `rows` with one instance of a generic function, which loses its types.
+
+    A function of which only closures changed is left out for them.
+    """
+    of_place = dict[object, list[int]]()
+    for row in rows:
+        sides = carriers.places_of(row).sides
+        at = tuple((side.path, side.extent) for side in sides)
+        of_place.setdefault(at, []).append(row)
+    for first, *others in of_place.values():
+        if others:
+            names[first] = strip_type_arguments(names[first])
+    kept = [instances[0] for instances in of_place.values()]
+    return [row for row in kept if not _only_closures(carriers, row, kept)]
+
+
+def _only_closures(carriers: Carriers, row: int, rows: Sequence[int]) -> bool:
+    """Return whether all lines of a function that changed are in closures in `rows`."""
+    names = carriers.diff.paired_functions.names
+    closures = [
+        carriers.places_of(other)
+        for other in rows
+        if names[other].startswith(f"{names[row]}.") and is_closure(names[other])
+    ]
+
+    def inside(side: int, lines: range) -> bool:
+        places = filter(None, (one.side(side) for one in closures))
+        return any(at.extent and all(map(at.extent.has, lines)) for at in places)
+
+    hunks = [carriers.changed[i].hunk for i in carriers.by_row[row]]
+    return bool(closures) and all(
+        inside(side, lines)
+        for hunk in hunks
+        for side, lines in enumerate(hunk.sides)
+        if lines
+    )
 
 
 def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:

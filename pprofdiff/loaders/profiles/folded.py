@@ -140,7 +140,7 @@ def _leaf_first(names: list[bytes], rows: Index, offsets: Offsets) -> bool:
     deep = np.flatnonzero(np.diff(offsets) > 1)
     entry = np.array([name == b"runtime.goexit" for name in names], np.bool_)
     begin, end = entry[rows[offsets[deep]]], entry[rows[offsets[deep + 1] - 1]]
-    return not begin.any() and 2 * np.count_nonzero(end) > len(deep)
+    return not begin.any() and 2 * int(np.count_nonzero(end)) > len(deep)
 
 
 def _without_offset(frame: bytes) -> bytes:

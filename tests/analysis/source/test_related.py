@@ -210,6 +210,29 @@ def test_causes_without_changed_lines_are_followed_by_what_changed(tmp_path):
     assert [one.id for one in findings] == [CHANGED_ALONE, "x"]
 
 
+def test_a_closure_that_changed_is_named_without_its_function(tmp_path):
+    body = "package m\n\nfunc F() {\n	sort(func() {\n		%s()\n	})\n}\n"
+    frames = Frame("m.F", "/b/m/f.go", 4, 3), Frame("m.F.func1", "/b/m/f.go", 5, 4)
+    (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
+    assert found.functions == ("m.F.func1",)
+    assert found.title.startswith("m.F.func1 is the only function")
+
+
+def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path):
+    body = "package m\n\nfunc F[T any](t T) {\n	%s(t)\n}\n"
+    frames = (Frame(f"m.F[{kind}]", "/b/m/f.go", 4, 3) for kind in ("int", "string"))
+    (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
+    assert found.title.startswith("m.F is the only function")
+
+
+def of_one_file(tmp_path, texts, frames):
+    """Return what is said of two commits of a file with as many samples of `frames`."""
+    stacks = {(one,): 9 for one in frames}
+    versions = [FILES | {"f.go": text} for text in texts]
+    comparison, sources = differing(tmp_path, versions, (stacks, stacks))
+    return with_source(comparison, Findings((), None), sources, whole=False).findings
+
+
 @pytest.mark.parametrize(
     ("ran", "which"),
     [
@@ -432,7 +455,7 @@ def test_lines_that_may_run_after_the_last_call_are_no_reason(tmp_path, changes)
     cause, changed = report.findings.found
     assert not cause.source.related
     assert changed.id == CHANGED_ALONE
-    assert "Also: m.(*T).Outer (outer.go:5" in text(report)
+    assert "Also: m.(*T).Outer (outer.go:" in text(report)
 
 
 @pytest.mark.parametrize("between", [("m.X",), ("m.X", "m.Y")])

@@ -211,7 +211,10 @@ def _typical_change(ratios: Sequence[Ratio]) -> float:
 
 
 def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit, ...]:
-    """Return time or CPU per op of interleaved benchmarks; empty for a single one."""
+    """Return time or CPU per op of interleaved benchmarks; empty for a single one.
+
+    Those that are written differently are undecided, unless all are.
+    """
     if not turns.several:
         return ()
     times, cpu = _figures_in_turns(turns)
@@ -236,7 +239,17 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
             and off_cpu(time.ratio, of_cpu.alone.ratio),
         )
         units.append(unit)
+    differ = [_is_rewritten(turns, key) for key in turns.names]
+    if not all(differ):
+        pairs = zip(units, differ, strict=True)
+        units = [unit.undecided() if other else unit for unit, other in pairs]
     return tuple(units)
+
+
+def _is_rewritten(turns: Turns, key: BenchmarkKey) -> bool:
+    """Return whether a benchmark's own code differs."""
+    function = key[0].partition("/")[0]
+    return f"Benchmark{function}" in turns.rewritten.split(", ")
 
 
 class _Figure(NamedTuple):

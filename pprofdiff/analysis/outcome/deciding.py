@@ -234,7 +234,9 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     if few or (holds is None and verdict in _CHANGED):
         verdict = "unknown"
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
-    verdict, contrary = _of_units(units, first, verdict)
+    rewritten = any(unit.rewritten for unit in units)
+    # The mean is of all units, whatever they do.
+    verdict, contrary = _of_units(units, first, "unknown" if rewritten else verdict)
     needs = ""
     if contrary:
         verdict = "unknown"

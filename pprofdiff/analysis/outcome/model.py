@@ -207,7 +207,8 @@ class Unit(NamedTuple):
     `counted` are allocations per op, and `cpu_seconds` is the approximate CPU per op by
     the profile, (base, new), or None. `key` identifies the benchmark. `off_cpu` is set
     if time changed significantly, and CPU by less than half as much. `running_s` is how
-    long the goroutines of a task or region run, (base, new), None if unknown.
+    long the goroutines of a task or region run, (base, new), None if unknown. One that
+    is `rewritten` may do other work in new, so it decides nothing next to others.
     """
 
     name: str
@@ -219,6 +220,7 @@ class Unit(NamedTuple):
     key: BenchmarkKey | None = None
     off_cpu: bool = False
     running_s: tuple[float, float] | None = None
+    rewritten: bool = False
 
     @classmethod
     def of(
@@ -234,6 +236,11 @@ class Unit(NamedTuple):
         verdict = verdict_between(cost.ratio, bounds, narrow, same_within)
         mark = _MARKS.get(verdict, "noise")
         return cls(name, figure, cost._replace(mark=mark), verdict)
+
+    def undecided(self) -> Unit:
+        """Return the unit as one whose code differs, so that its change says little."""
+        cost = self.cost._replace(mark="unknown")
+        return self._replace(cost=cost, verdict="unknown", rewritten=True)
 
     @property
     def objects(self) -> Counted | None:

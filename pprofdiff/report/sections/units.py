@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.figures.costs import COSTS, CPU
 from pprofdiff.analysis.ledger.units import REST
-from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Outcome, Unit
+from pprofdiff.analysis.outcome.model import (
+    Counted,
+    LabelUnits,
+    Outcome,
+    Unit,
+    is_bounded,
+)
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -50,7 +56,9 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     if slower and faster:
         title = f"{len(slower)} of {len(units)} benchmarks slower{_named(slower)}"
         title += f"; {len(faster)} faster{_named(faster)}"
-    left = [unit for unit in units if not unit.moved]
+    if other := sum(unit.rewritten for unit in units):
+        title += f"; {_others(other)} written differently"
+    left = [unit for unit in units if not (unit.moved or unit.rewritten)]
     if left:
         same = all(unit.verdict == "same" for unit in left)
         noun = COSTS[left[0].figure].noun
@@ -87,6 +95,8 @@ def _change(unit: Unit) -> str:
 def _bounds(unit: Unit) -> str:
     """Return a unit's bounds, unless they exclude 1 and the unit did not change."""
     cost = unit.cost
+    if unit.rewritten:
+        return "written differently"
     if not unit.moved and not cost.low <= 1 <= cost.high:
         return "not significant"
     return bounds(cost.ratio, cost.low, cost.high)
@@ -171,11 +181,13 @@ def unit_parts(
 def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> Row:
     cost, tone = unit.cost, _TONES.get(unit.verdict, "")
     mark = "noise" if cost.mark == "unknown" else cost.mark
+    # Without an interval, nothing says that the change is noise.
+    known = is_bounded(cost.low, cost.high) and not unit.rewritten
     cells = [Cell(unit.name)]
     for value, text in zip(cost[:2], _times(*cost[:2]), strict=True):
         cells.append(Cell(text, value, "s"))
     cells += [
-        Cell(change(cost.ratio), cost.ratio, mark=mark, tone=tone),
+        Cell(change(cost.ratio), cost.ratio, mark=mark if known else "", tone=tone),
         Cell(
             f"{unit.figure.replace('cpu', 'CPU')} ({_bounds(unit)})"
             if mixed

@@ -282,3 +282,33 @@ def test_one_of_several_benchmarks_needs_a_second_figure_or_99_9(
         layouts=True,
     )
     assert [one.moved for one in units_in_turns(turns, "time", 0.02)] == [False, moved]
+
+
+@pytest.mark.parametrize("slower", ["A", "B"])
+def test_a_benchmark_that_is_written_differently_decides_nothing_next_to_others(slower):
+    """Its op may do other work; where all are, the report says so of the outcome."""
+    units = [Unit({path("F", bench=name): 600}, name=name) for name in "AB"]
+    slow = [
+        Unit({path("F", bench=one.name): 900}, name=one.name)
+        if one.name == slower
+        else one
+        for one in units
+    ]
+    sides = made("base", *units), made("new", *slow)
+    for rewritten in ("BenchmarkA", "BenchmarkA, BenchmarkB"):
+        got = outcome(compare_sides(*(written(side, rewritten) for side in sides)))
+        both = "," in rewritten
+        decides = both or slower == "B"
+        assert got.verdict == ("slower" if decides else "unknown")
+        assert [unit.rewritten for unit in got.units] == [not both, False]
+        assert [unit.moved for unit in got.units].count(True) == decides
+
+
+def written(side, rewritten):
+    """Return a side whose results say which benchmarks' code differs."""
+    config = (("rewritten", rewritten),)
+
+    def changed(results):
+        return tuple(one._replace(config=one.config + config) for one in results)
+
+    return with_results(side, changed)

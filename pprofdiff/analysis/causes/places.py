@@ -841,9 +841,14 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             )
             inside = caller is not None and _is_inside(cpu, place.row, caller.row)
             if place.row in closures and not inside:
-                continue
+                # It may be renumbered; what only its side calls it by is not.
+                caller = _calling_alone(cpu, program, place)
+                if caller is None:
+                    continue
             # A closure is its function's code: without it, the function does the work.
-            if caller and not known and not inside and _is_apart(cpu, place, caller):
+            if not (known or inside or place.row in closures) and (
+                caller is not None and _is_apart(cpu, place, caller)
+            ):
                 caller = None
         kept.append(place if caller is None else _narrowed(cpu, caller, found))
     wholes = [place for place in kept if place.whole]
@@ -861,6 +866,19 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             # Its own code took over from callees, or gave to them: both count together.
             unique[place.row] = whole_of(cpu, place.row)
     return list(unique.values())
+
+
+def _calling_alone(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
+    """Return the nearest function with nearly all of a place that only its side has."""
+    side = 1 if place.new else 0
+    cum = cpu.cum_of(side, place.claim)
+    callers = program.nameable & program.inner & (cpu.cum[1 - side] == 0)
+    callers &= cum >= NEARLY_ALL * (place.base, place.new)[side]
+    callers[place.row] = False
+    rows = np.flatnonzero(callers).tolist()
+    if not rows:
+        return None
+    return whole_of(cpu, min(rows, key=lambda row: int(cpu.cum[side][row])))
 
 
 def with_moved(cpu: CPUComparison, program: Program, place: Place) -> Place:

@@ -834,6 +834,14 @@ def test_of_a_library_function_that_calls_back_no_part_is_named():
     assert not any("In it: sort.Slice" in one.text for one in found)
 
 
+def test_a_closure_that_may_have_another_number_is_said_by_what_alone_calls_it():
+    """A goroutine that sent what a closure yields now; the closures differ."""
+    base = REST | {path("p.iterate.func1", "walk", "p.iterate.func2"): 400}
+    new = REST | {path("p.All.iterate.func1", "All"): 60}
+    found = causes(Unit(base), Unit(new))[1].causes
+    assert found[0].title.startswith("p.walk no longer takes CPU")
+
+
 @pytest.mark.parametrize(
     "closure", ["p.F.func1", "p.G.F.func1"], ids=["own", "inlined"]
 )

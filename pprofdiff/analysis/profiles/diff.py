@@ -322,7 +322,8 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def of_running_code(self) -> bool:
         """Whether samples are of running code: CPU or wall time, or only counted."""
-        return self.is_cpu or self.is_wall or is_counted(self.new.profile)
+        counted = is_counted(self.new.profile) and not self.of_goroutines
+        return self.is_cpu or self.is_wall or counted
 
     @property
     def classified(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from pprofdiff.analysis.normalization import Counts
+from pprofdiff.analysis.policy import MUCH
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile, ValueType
@@ -20,6 +21,7 @@ _IN_JAVA = methodcaller("startswith", ("java/", "java.", "jdk/", "jdk."))
 _WORD = re.compile("[a-z]+")
 # What is in use, where nothing else is said of memory.
 _SPACE = ValueType("space", "bytes")
+_PARK = "runtime.gopark"
 _SNAPSHOTS = ("goroutine", "goroutineleak", "threadcreate")
 WEIGHT: Final = "weight"
 """The sample type of folded stacks whose counts have another, unknown unit."""
@@ -132,10 +134,30 @@ def _is_held(sample_type: ValueType) -> bool:
     return sample_type.type.startswith("inuse_") or sample_type == _SPACE
 
 
+@kept
 def is_of_goroutines(profile: Profile) -> bool:
-    """Return whether samples are all goroutines' time, idle ones too, as by fgprof."""
+    """Return whether samples are all goroutines' time, idle ones too, as by fgprof.
+
+    Its folded stacks have no period, but many end in `runtime.gopark`: a goroutine that
+    waits, which takes no CPU.
+    """
     period = profile.period_type
-    return period is not None and period.type == "wallclock" and is_of_go(profile)
+    if period is None:
+        return is_counted(profile) and _are_parked(profile)
+    return period.type == "wallclock" and is_of_go(profile)
+
+
+def _are_parked(profile: Profile) -> bool:
+    """Return whether many samples end where a goroutine waits."""
+    parked = np.array([name == _PARK for name in profile.function_names()], np.bool_)
+    if not parked.any():
+        return False
+    begins = profile.stack_offsets[:-1]
+    stacks = begins < profile.stack_offsets[1:]
+    leaf = profile.locations.line_offsets[profile.stack_locations[begins[stacks]]]
+    waits = np.append(parked, [False])[profile.locations.line_function[leaf]]
+    values = profile.values[stacks, 0]
+    return float(values[waits].sum()) >= MUCH * float(values.sum())
 
 
 def counting_column(profile: Profile, column: int) -> int | None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.judge.counts import CountModel
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.goruntime.names import is_standard_library, package_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,8 +199,8 @@ def chains(
     """Group rows with equal values on both sides, each led by the row to show.
 
     A function and its only caller have equal cum on both sides. The program's functions
-    come before the runtime's, plain functions before closures. With flat, each row is
-    its own group. Groups are in the order of their first row in `rows`.
+    come before Go's own, plain functions before closures. With flat, each row is its
+    own group. Groups are in the order of their first row in `rows`.
     """
     base, new = table.raw(column)
     groups: dict[tuple[int, int], list[int]] = {}
@@ -208,8 +209,9 @@ def chains(
     if column == "flat":
         return [[row] for group in groups.values() for row in group]
 
-    def rank(row: int) -> tuple[bool, bool, int]:
+    def rank(row: int) -> tuple[bool, bool, bool, int]:
         name = table.names[row]
-        return name.startswith("runtime."), ".func" in name, len(name)
+        of_go = is_standard_library(package_of(name))
+        return name.startswith("runtime."), of_go, ".func" in name, len(name)
 
     return [sorted(group, key=rank) for group in groups.values()]

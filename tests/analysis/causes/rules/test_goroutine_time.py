@@ -46,3 +46,13 @@ def test_what_one_side_lacks_is_known_without_work(cli, work):
     assert ("operation count unknown" in out) == (not work)
     assert "1. main.audit takes time in new only: 0.0" in out
     assert "\n2. " not in out
+
+
+def test_folded_stacks_of_parked_goroutines_are_their_time(cli):
+    sides = [SERVER / f"{side}.folded" for side in ("base", "new")]
+    out = cli("--work", "400:400", *sides).out
+    assert "1. main.fetchQuote takes 3.50× the time: 0.273 → 0.953 samples/op" in out
+    assert "Most of it is waiting (sleep)" in out
+    assert "Scheduler" not in out
+    # Not time.Sleep, which all of its samples are in.
+    assert "main.fetchQuote  (+2 in its chain)" in cli(*sides).out

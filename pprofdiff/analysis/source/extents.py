@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from pprofdiff.analysis.policy import COVERS, MOST
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 from pprofdiff.model.source import Hunk, Sources, SourceText
@@ -27,6 +26,9 @@ _LINE = "//line "
 # Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 _LINKNAME = "//go:linkname "
+# The least share of a function's lines inside it if the text is the profile's, and if
+# it declares the function on the line that the profile says.
+_MOST, _STARTS = 0.8, 0.5
 # Files to cache, parsed or compared: one report's.
 _FILES = 64
 
@@ -62,9 +64,8 @@ def extent_of(
     if found is None:
         return None
     inside = [found.has(line) for line in costs]
-    astray = len(inside) - sum(inside)
-    outside = MOST if start > 0 and sum(inside) > 1 else 1 - COVERS
-    return found if astray <= outside * len(inside) else None
+    least = _STARTS if start > 0 and sum(inside) > 1 else _MOST
+    return found if sum(inside) >= least * len(inside) else None
 
 
 def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:

@@ -90,6 +90,12 @@ _RUN_NUMBER = re.compile(
     r"|(?<=\$\$Lambda)(?:\$\d+)?(?:[./+]0x[0-9a-f]+|/\d+)?(?=\.)"
     r"|(?<=Form\$[A-Z]H)[./+]0x[0-9a-f]+(?=\.)|(?<=Form\$DMH)[./+]0x[0-9a-f]+(?=\.)"
 )
+# The code of a script outside its functions: ``/srv/cart.php`` (Excimer), ``body of
+# "/srv/cart.rkt"`` (Racket).
+_SCRIPT = re.compile(
+    r'(|.* )(?P<quote>"?)(?:[A-Za-z]:)?(?:/[^/"]+)*/'
+    r'([^/"]+\.(?:php|pl|py|r|R|rb|rkt|tcl|lua))(?P=quote)'
+)
 # PHP 8.4 and Excimer: ``{closure:/srv/cart.php(5)}``.
 _CLOSURE = re.compile(r"\{closure:(?:[^{}]*/)?([^{}/]+)\}")
 
@@ -352,7 +358,10 @@ def _parsed(frame: str) -> tuple[str, str, int]:
 
 
 def _placed(frame: str) -> tuple[str, str, int] | None:
-    """Return function, file and line of a frame that ends or begins with the latter."""
+    """Return function, file and line of a frame that ends or begins with a file."""
+    if (body := _SCRIPT.fullmatch(frame)) is not None:
+        # Its folder may be one side's alone. Other frames have no file.
+        return body[1] + body[3], "", 0
     if (before := _FILE_BEFORE.fullmatch(frame)) is not None:
         file, line, running, begun = before.groups("")
         # cProfile has ~ for what is not written in Python.

@@ -167,6 +167,14 @@ def test_stacks_with_the_kernels_frames_begin_with_the_process():
         ]
 
 
+def test_the_code_of_a_script_is_named_without_its_folder():
+    """Both sides' scripts are in folders of their own."""
+    assert read(b"/srv/base/shop.php;total 2\n") == [("shop.php;total", 2)]
+    text = b'body of "/srv/new/shop.rkt";total 2\n'
+    assert read(text) == [("body of shop.rkt;total", 2)]
+    assert read(b"a /b/c;total 2\n") == [("a /b/c;total", 2)]
+
+
 def test_stacks_that_end_where_goroutines_begin_are_read_from_there():
     """Leaf first, as fgprof writes its folded stacks."""
     text = b"io.copy;main.f;runtime.goexit 3\nmain.g;runtime.goexit 2\nmain.g 1\n"

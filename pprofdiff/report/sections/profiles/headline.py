@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pprofdiff.analysis.policy import MAJOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
@@ -90,7 +91,10 @@ def _whole(diff: ProfileDiff, *, noise: bool | None) -> str:
     words = f"Total {scale.number(base)} → {scale.number(new)} {scale.unit}"
     if not base:
         return f"{words}."
-    if noise:
-        return f"{words}, within noise."
     change = total_change(base, new)
+    if noise:
+        # A part of a large change may be significant although the machine shifts all.
+        if change and abs(new - base) >= MAJOR * base:
+            return f"{words} ({change}, not significant)."
+        return f"{words}, within noise."
     return f"{words} ({change})." if change else f"{words}."

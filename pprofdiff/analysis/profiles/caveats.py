@@ -161,8 +161,8 @@ def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
     if kind_name(new.profile) == WEIGHT:
         yield Caveat(
             "weight",
-            "folded stacks have no unit, and these counts are too large for samples: "
-            "they are weights, such as bytes, ticks or microseconds",
+            "folded stacks have no unit, and these counts are no samples: they are "
+            "weights, such as allocations, bytes, ticks or microseconds",
         )
     if not is_cpu(new.profile):
         return

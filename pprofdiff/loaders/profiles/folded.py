@@ -11,6 +11,7 @@ over distinct frames only.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -127,7 +128,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     functions, locations, strings = _tables(_marked(names, rows, offsets))
     return Profile(
         strings=strings,
-        sample_types=(ValueType(_counted(values), "count"),),
+        sample_types=(ValueType(_counted(values, closed=lines.closed), "count"),),
         functions=functions,
         locations=locations,
         mappings=(),
@@ -157,10 +158,14 @@ def _without_offset(frame: bytes) -> bytes:
     return frame[: found.start()] or b"[%s]" % (found[1] or b"unknown")
 
 
-def _counted(values: Column) -> str:
-    """Return what counts are: ``samples``, or ``weight`` of an unknown unit."""
+def _counted(values: Column, *, closed: bool) -> str:
+    """Return what counts are: ``samples``, or ``weight`` of an unknown unit.
+
+    Stacks that are `closed` are heaptrack_print's, of allocations or of bytes.
+    """
     many = float(values.sum(dtype=np.float64)) >= _NO_SAMPLES
-    return "weight" if many and int(values[values > 0].min()) > 1 else "samples"
+    many = many and int(values[values > 0].min()) > 1
+    return "weight" if many or closed else "samples"
 
 
 def _from_functions(
@@ -284,13 +289,17 @@ class _Lines:
             f"{what} ({shown}); write them again, or delete that line"
         )
 
+    @cached_property
+    def closed(self) -> bool:
+        """Whether each frame ends with a semicolon, as heaptrack_print writes them."""
+        ends = self.stack_end[self.stack_end > self.first]
+        return bool(len(ends)) and bool((self.text[ends - 1] == ord(";")).all())
+
     def frames(self) -> tuple[list[bytes], Column]:
         """Return the frames of all stacks, root first, and each stack's depth."""
         end = self.stack_end
-        filled = end > self.first
-        if (self.text[end[filled] - 1] == ord(";")).all():
-            # heaptrack_print ends each frame with a semicolon.
-            end = end - filled
+        if self.closed:
+            end = end - (end > self.first)
         kept = np.flatnonzero(end > self.first)
         first, last = self.first[kept], end[kept]
         depths = np.zeros(len(self.first), np.int64)

@@ -146,6 +146,13 @@ def test_a_semicolon_after_each_stack_is_no_frame():
     assert read(b"main;f; 3\nmain 4\n") == [("main;f;<unknown>", 3), ("main", 4)]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"), [(b"main;f; 3\n", "weight"), (b"main;f 3\n", "samples")]
+)
+def test_allocations_of_heaptrack_are_no_samples(text, kind):
+    assert decode(text).sample_types[0].type == kind
+
+
 @pytest.mark.parametrize("mark", [b"", b"_[k]"])
 def test_functions_of_the_kernel_are_marked(mark):
     """``copy`` is also the program's, and keeps its name."""

@@ -266,12 +266,15 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
 
 
 def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place has most of a significant change, and no other has it."""
+    """Return whether a place has most of a significant change, and no other has it.
+
+    One that changed by more than all is not most of it.
+    """
     delta = place.delta(cpu)
     whole = cpu.total_delta
     return (
         view.moved
-        and MOST * whole**2 <= delta * whole <= whole**2 / MOST
+        and MOST * whole**2 <= delta * whole <= whole**2 / COVERS
         and not takes_another_path(cpu, place)
         and not gives_to_caller(cpu, place)
     )

@@ -60,7 +60,9 @@ def most(cpu: CPUComparison, place: Place) -> str:
     if not place.whole and (said := which(cpu, place)):
         amount = f"{amount} {said}"
     callees = " and what it calls" if place.whole else ""
-    return f"Most of the change is in {who(cpu, place)}{callees}: {amount}"
+    return (
+        f"Most of the change in {cpu.noun} is in {who(cpu, place)}{callees}: {amount}"
+    )
 
 
 def title(cpu: CPUComparison, place: Place) -> str:

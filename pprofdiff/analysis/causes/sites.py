@@ -565,9 +565,11 @@ def within(totals: Allocated, site: Site) -> Site:
         for base, new in (site.space, site.objects)
     )
     if totals.space is not None:
+        cut = 0.0
         over = max(own - all_ for all_, own in zip(totals.space, space, strict=True))
         if 0 < over < _CUT_OFF:
             # The fraction that benchmarks cut off is the same on both sides.
+            cut = over
             space = max(space[0] - over, 0.0), max(space[1] - over, 0.0)
         bytes_ = list(zip(totals.space, space, strict=True))
         space = (
@@ -575,7 +577,7 @@ def within(totals: Allocated, site: Site) -> Site:
             _of_counted(bytes_[1], site.held, 1),
         )
         if all(
-            -max(MINOR * all_, BYTE) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
+            -max(MINOR * all_, BYTE, cut) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
             for all_, own in bytes_
         ):
             space = totals.space
@@ -661,7 +663,7 @@ def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) 
     if sampled * rest < MOST * rest * rest:
         return ""
     way = "less" if rest < 0 else "more"
-    return f"Other functions allocate {amount(abs(rest), 'B')}/op {way}."
+    return f"All other functions together allocate {amount(abs(rest), 'B')}/op {way}."
 
 
 def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:

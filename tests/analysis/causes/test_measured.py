@@ -178,7 +178,7 @@ def test_what_is_large_and_within_noise_is_a_word_and_no_cause():
     (place,) = findings.found
     assert (place.severity, place.names >= {f"{PACKAGE}.F"}) == ("info", True)
     assert findings.explained.explained == 0
-    assert place.title.startswith("Most of the change is in p.F")
+    assert place.title.startswith("Most of the change in CPU is in p.F")
     (reason,) = why(report_of(comparison)).reasons
     assert (reason.number, reason.lead) == (0, "-")
 
@@ -191,7 +191,7 @@ def test_what_goes_against_the_outcome_is_not_alone():
     _, findings = causes(Unit(base), Unit(new, more))
     titles = [one.title for one in findings.found]
     assert titles[0].startswith("p.Rest allocates now: ")
-    assert titles[1].startswith("Most of the change is in p.F")
+    assert titles[1].startswith("Most of the change in CPU is in p.F")
 
 
 def test_what_a_process_costs_is_no_change_of_operations_that_do_not_allocate():
@@ -718,7 +718,7 @@ def test_what_others_allocate_in_place_of_a_site_is_said():
     new = dict.fromkeys(others, (1, 40))
     (cause,) = causes(Unit(REST, base), Unit(REST, new))[1].causes
     assert cause.title.startswith("p.F allocates nothing now: 480 → 0 B/op")
-    assert "Other functions allocate 160 B/op more." in cause.text
+    assert "All other functions together allocate 160 B/op more." in cause.text
 
 
 @pytest.mark.parametrize(
@@ -927,7 +927,7 @@ def test_a_function_that_others_now_call_around_is_no_cheaper():
 @pytest.mark.parametrize(
     ("new", "rest", "said"),
     [
-        ((336.0, 288.0), -58.0, "Other functions allocate 58 B/op less."),
+        ((336.0, 288.0), -58.0, "All other functions together allocate 58 B/op less."),
         # Benchmarks count fewer bytes than profiles: nobody else has that.
         ((336.0, 288.0), 0.0, ""),
         ((336.0, 230.0), 0.0, ""),

@@ -115,7 +115,7 @@ def test_one_run_s_function_that_is_all_is_no_surer_than_the_total(more, sure):
     sides = cpu(work=2000), cpu(work=round(more * 2000))
     found = findings(*sides, work=EQUAL)
     assert (found["place"].severity != "info") == sure
-    assert found["place"].title.startswith("Most of the change is in ") != sure
+    assert found["place"].title.startswith("Most of the change in ") != sure
 
 
 @pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])

@@ -266,15 +266,12 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
 
 
 def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place has most of a significant change, and no other has it.
-
-    One that changed by more than all is not most of it.
-    """
+    """Return whether a place has most of a significant change, and no other has it."""
     delta = place.delta(cpu)
     whole = cpu.total_delta
     return (
         view.moved
-        and MOST * whole**2 <= delta * whole <= whole**2 / COVERS
+        and MOST * whole**2 <= delta * whole <= whole**2 / MOST
         and not takes_another_path(cpu, place)
         and not gives_to_caller(cpu, place)
     )
@@ -480,25 +477,12 @@ def _of_site(
     amount = amounts(view.totals, site)
     if view.sites is not None and _is_flat(view.sites, site):
         amount += f" {FLAT_WITH_LIBRARY}"
-    owners = [*site.came, *site.gone] if site.gone else [site.name]
-    everyone = (*owners, *(one.name for one in site.helpers))
-    claim = explains = mark = None
-    timed, cpu = False, view.cpu
+    everyone = _everyone(site)
+    claim, said, cpu = None, "", view.cpu
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
-        rows = cpu.rows_of(everyone).tolist()
-        called = _replacing(view, cpu, rows)
-        own = owned_by(cpu, [*rows, *called]).without(claimed)
-        delta = cpu.delta(own)
-        # A function that one side has may do there what another one does elsewhere.
-        if delta and (delta < 0) == fewer and all(cpu.sums(own)):
-            claim, explains, mark = own, delta, cpu.mark(own)
-        if claim and _worth_saying(view, cpu, own, delta):
-            whose = _whose(site, [cpu.names[row] for row in called])
-            size = f"{cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
-            text, timed = f"{text} {whose}: {size}.".strip(), True
-        if mark in (None, "noise"):
-            # Too few samples show what counted objects cost.
-            claim = explains = mark = None
+        claim, said = _cost_of(view, cpu, site, claimed, fewer=fewer)
+        text = f"{text} {said}".strip()
+    explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part
     if cpu is not None:
@@ -520,14 +504,46 @@ def _of_site(
         claim=claim,
         explains=explains,
         own=explains,
-        mark=mark,
+        mark=cpu.mark(claim) if cpu and claim else None,
         weight=weight,
         sure=True,
-        timed=timed,
+        timed=bool(said),
         rises=not fewer,
         names=frozenset(everyone),
         functions=everyone,
     )
+
+
+def _everyone(site: Site) -> tuple[str, ...]:
+    """Return the functions of a site, with those that allocate for it."""
+    owners = [*site.came, *site.gone] if site.gone else [site.name]
+    return (*owners, *(one.name for one in site.helpers))
+
+
+def _cost_of(
+    view: _View, cpu: CPUComparison, site: Site, claimed: Claim, *, fewer: bool
+) -> tuple[Claim | None, str]:
+    """Return the samples of a site that changed as it did, and what is said of them."""
+    rows = cpu.rows_of(_everyone(site)).tolist()
+    called = _replacing(view, cpu, rows)
+    own = owned_by(cpu, [*rows, *called]).without(claimed)
+    delta, said = cpu.delta(own), ""
+    # A function that one side has may do there what another one does elsewhere.
+    alike = bool(delta) and (delta < 0) == fewer and all(cpu.sums(own))
+    if alike and _worth_saying(view, cpu, own, delta):
+        whose = _whose(site, [cpu.names[row] for row in called])
+        said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}."
+    if alike and cpu.mark(own) not in (None, "noise"):
+        return own, said
+    # Too few samples show what counted objects cost, or other code hides it.
+    part = own.within(cpu.of_groups("alloc"))
+    change = cpu.change(part)
+    if not (
+        alike and change.significant and delta * change.delta >= MOST * change.delta**2
+    ):
+        return None, said
+    takes = f"Allocating there takes {cpu.words(*cpu.sums(part))} of {cpu.noun}."
+    return part, f"{said} {takes}".strip()
 
 
 def _replacing(view: _View, cpu: CPUComparison, rows: list[int]) -> list[int]:

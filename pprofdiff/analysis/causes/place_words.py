@@ -55,7 +55,10 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
 
 
 def most(cpu: CPUComparison, place: Place) -> str:
-    """Return that a place has most of the change, with its amount."""
+    """Return that a place has most of the change, with its amount.
+
+    What changed by more than all is not most of it.
+    """
     amount = cpu.words(place.base, place.new)
     if not place.whole and (said := which(cpu, place)):
         amount = f"{amount} {said}"

@@ -365,7 +365,9 @@ def test_what_grows_now_and_then_is_no_cause():
     assert [cause.functions for cause in findings.causes] == [(f"{PACKAGE}.G",)]
 
 
-@pytest.mark.parametrize(("own", "explains"), [(240, False), (600, True), (260, False)])
+@pytest.mark.parametrize(
+    ("own", "explains"), [(240, False), (600, True), (260, False), (290, True)]
+)
 def test_the_cpu_of_allocations_matches_their_function(own, explains):
     """What its other code takes back is no part of the change, nor is noise."""
     base, new = (

@@ -118,10 +118,11 @@ def _subject(
     ids = _ids(shown)
     causes = [f for f in shown if f.parent not in ids]
     numbered = [f for f in causes if f.severity != "info"]
-    having, without = (
-        [str(i) for i, f in enumerate(numbered, 1) if bool(f.explains) is has]
-        for has in (True, False)
-    )
+    having = [str(i) for i, f in enumerate(numbered, 1) if f.explains]
+    # A consequence of an allocation is no part of what it costs itself.
+    without = [
+        str(i) for i, f in enumerate(numbered, 1) if not f.explains or f.own is None
+    ]
     alone, they = _alone(causes, found), whole and len(having) > 1
     below = False
     if len(causes) > 1 and alone is not None:
@@ -130,10 +131,12 @@ def _subject(
         if below or alone.own is None:
             alone, they = None, whole
     without = without if counted and having else []
+    s, verb = ("s", "explain") if len(having) > 1 else ("", "explains")
+    if without and set(having) <= set(without):
+        return f"What follows from cause{s} {listed(having)} explains", None, without
     if alone is not None:
         return f"Cause {causes.index(alone) + 1} explains", alone, without
     if they and without:
-        s, verb = ("s", "explain") if len(having) > 1 else ("", "explains")
         who = f"Cause{s} {listed(having)}"
         return (
             f"{who} and what follows explain" if below else f"{who} {verb}",
@@ -339,8 +342,11 @@ def _together(
     if whole == 0 or against or beyond:
         parts = f"{amount}, the total is {total}" if whole else amount
     if without and not (against or beyond):
-        s, cost = ("s", "cost") if len(without) > 1 else ("", "costs")
-        return f"{who} {parts}; what cause{s} {listed(without)} {cost} is in the rest."
+        s, cost, save = (
+            ("s", "cost", "save") if len(without) > 1 else ("", "costs", "saves")
+        )
+        themselves = f"cause{s} {listed(without)} {cost} or {save} directly"
+        return f"{who} {parts}; what {themselves} is in the rest."
     if explained.left and cpu.grouped:
         text = f"{who} {parts}. The rest, by group: {_groups(explained, scale)}."
     elif scale.rounded(whole - part) == 0:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
 from pprofdiff.analysis.gate.model import Outcome
-from pprofdiff.analysis.policy import NAMED
+from pprofdiff.analysis.policy import GOOD_PART, NAMED, SEVERAL
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import (
     Heading,
@@ -263,16 +263,23 @@ def _cause(
 
 
 def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
-    """Return the first consequence of a cause, and the number of others."""
+    """Return the largest consequences of a cause, and the number of others."""
     if not below:
         return []
-    first, left = below[0], len(below) - 1
-    text = first.finding.title
-    if first.amount:
-        text += f" ({first.amount})"
-    if left:
-        text += f"; and {left} more"
-    return [Paragraph(text, "", f"{indent}↳ ", most=2, title=True)]
+    whole = sum(abs(one.finding.explains or 0.0) for one in below)
+    large = [
+        one
+        for one in below[1:SEVERAL]
+        if abs(one.finding.explains or 0.0) >= GOOD_PART * whole > 0
+    ]
+    shown = [below[0], *large]
+    texts = [
+        f"{one.finding.title} ({one.amount})" if one.amount else one.finding.title
+        for one in shown
+    ]
+    if left := len(below) - len(shown):
+        texts[-1] += f"; and {left} more"
+    return [Paragraph(one, "", f"{indent}↳ ", most=2, title=True) for one in texts]
 
 
 def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:

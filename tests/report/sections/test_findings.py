@@ -79,7 +79,10 @@ def test_what_is_not_explained_is_named(cpu):
 
 @pytest.mark.parametrize(
     ("without", "closing"),
-    [(["2"], "what cause 2 costs"), (["2", "3"], "what causes 2 and 3 cost")],
+    [
+        (["2"], "what cause 2 costs or saves directly"),
+        (["2", "3"], "what causes 2 and 3 cost or save directly"),
+    ],
 )
 def test_causes_without_an_amount_are_in_the_rest(cpu, without, closing):
     whole = cpu.normalization.delta(*cpu.totals)

@@ -357,6 +357,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         own=delta,
         mark="more" if delta > 0 else "less",
         sure=known,
+        rises=site.space[1] > site.space[0] if known and site else None,
     )
 
 
@@ -691,7 +692,10 @@ def _of_runtime(
     base, new = cpu.sums(claim)
     delta = cpu.delta(claim)
     share = abs(delta) / cpu.whole
-    if share < MINOR:
+    every = cpu.of_groups(*what.groups)
+    # A write barrier of a place may be that of the next write elsewhere.
+    moved = cpu.delta(every.within(claimed)) * delta < 0
+    if share < MINOR or (moved and not cpu.change(every).significant):
         return None
     ratio = cpu.diff.normalization.ratio(base, new)
     total = cpu.diff.normalization.ratio(*cpu.diff.totals)
@@ -700,7 +704,7 @@ def _of_runtime(
         if 0 < of_total <= 1:
             return None
     amount = cpu.words(base, new)
-    all_ = (base, new) == cpu.sums(cpu.of_groups(*what.groups))
+    all_ = (base, new) == cpu.sums(every)
     who = f"{what.label}{'' if all_ else ' elsewhere'}"
     s = "" if what.id == _GC_WORK else "s"
     title = f"{who} now take{s} CPU: {amount}"

@@ -161,6 +161,9 @@ def _with_lines(
         by_cpu = finding.claim is not None and finding.mark != "noise"
         if by_cpu and cpu is not None and of_cpu and not _allocates(finding):
             source = _of_claim(cpu, of_cpu[0], finding, carriers)
+            if finding.sure and source is not None and not source.lines:
+                # Of exact counts, each line shows what it changed.
+                source = _of_counted(finding, carriers) or source
         elif finding.names or finding.functions:
             if finding.unit and finding.unit not in of_units:
                 found = _of_unit(comparison, units, finding.unit, carriers[0].sources)
@@ -338,6 +341,30 @@ def _of_functions(
         others = found or _of_callers(finding, counted) or others
     # What a function allocates itself does not depend on what it calls.
     return _with_related(all_carriers, others, callees=not allocates)
+
+
+def _of_counted(
+    finding: Finding, all_carriers: Sequence[Carriers]
+) -> SourceOfFinding | None:
+    """Return the changed lines with most of what functions and their callees allocate.
+
+    Of bytes, which profiles of every object count; None if no line has most.
+    """
+    for number, carriers in enumerate(all_carriers):
+        diff = carriers.diff
+        if diff.sample_type.type != "alloc_space" or not diff.has_every_object:
+            continue
+        rows = _rows(diff, finding)
+        chosen = diff.having(np.isin(np.arange(len(diff.paired_functions.names)), rows))
+        pairs = zip(diff.values, chosen, strict=True)
+        base, new = (int(values[kept].sum()) for values, kept in pairs)
+        whole = float(diff.normalization.delta(base, new))
+        lines = [
+            one for one in _lines(carriers, None, chosen, whole, rows) if one.holds
+        ]
+        if lines:
+            return _source(carriers, rows, lines[:1])._replace(diff=number)
+    return None
 
 
 def _of_made_types(

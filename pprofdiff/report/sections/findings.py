@@ -341,7 +341,8 @@ def _together(
     parts = f"{scale.number(explained.explained, signed=True)} of {total}"
     if whole == 0 or against or beyond:
         parts = f"{amount}, the total is {total}" if whole else amount
-    if without and not (against or beyond):
+    nothing = scale.rounded(whole - part) == 0
+    if without and not (against or beyond or nothing):
         s, cost, save = (
             ("s", "cost", "save") if len(without) > 1 else ("", "costs", "saves")
         )
@@ -349,7 +350,7 @@ def _together(
         return f"{who} {parts}; what {themselves} is in the rest."
     if explained.left and cpu.grouped:
         text = f"{who} {parts}. The rest, by group: {_groups(explained, scale)}."
-    elif scale.rounded(whole - part) == 0:
+    elif nothing:
         text = f"{who} all of the {total}."
     elif (
         against

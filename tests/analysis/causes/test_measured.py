@@ -836,6 +836,15 @@ def test_of_a_library_function_that_calls_back_no_part_is_named():
     assert not any("In it: sort.Slice" in one.text for one in found)
 
 
+def test_gc_work_that_moved_out_of_a_place_is_no_consequence():
+    """The write barrier of the next write flushes the buffer now."""
+    barrier = "runtime.gcWriteBarrier1"
+    base = REST | {path("F"): 100, path(barrier, "F"): 80, path(barrier, "Rest"): 20}
+    new = REST | {path("F"): 500, path(barrier, "Rest"): 105}
+    found = causes(Unit(base), Unit(new))[1].causes
+    assert [one.functions for one in found] == [(f"{PACKAGE}.F",)]
+
+
 def test_a_closure_that_may_have_another_number_is_said_by_what_alone_calls_it():
     """A goroutine that sent what a closure yields now; the closures differ."""
     base = REST | {path("p.iterate.func1", "walk", "p.iterate.func2"): 400}

@@ -767,6 +767,30 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert said in text(report)
 
 
+def test_where_no_line_has_the_cpu_of_a_place_the_one_that_allocates_is_named(tmp_path):
+    """Allocations are counted: F's own line that changed costs nothing."""
+    callee, own = (
+        "package p\n\nfunc G() {\n\tmake%s()\n}\n",
+        "package p\n\nfunc F(%s) {\n\tcall()\n}\n",
+    )
+    _, benchmark, *loop = path("F")
+    below = ((f"{PACKAGE}.F", "/b/p/f.go", 4), (benchmark, "/b/p/f_test.go", 4), *loop)
+    made = ("runtime.mallocgc", (f"{PACKAGE}.G", "/b/p/g.go", 4), *below)
+    sides = [
+        Unit(
+            {(f"{PACKAGE}.{one}", *below): cpu for one in "XYZ"},
+            {made: counted},
+        )
+        for cpu, counted in ((200, (1, 64)), (400, (3, 192)))
+    ]
+    files = {"f_test.go": TESTS_OF_F, "f.go": own % "", "g.go": callee % "One"}
+    changed = {"f.go": own % "n int", "g.go": callee % "Three"}
+    sources = committed(tmp_path, "example.com/p", files, changed)
+    written = text(report_of(compared(*sides), sources=sources))
+    assert "1. p.F uses" in written
+    assert "Changed: g.go:4 in p.G, cum 64.0 → 192.0 B/op" in written
+
+
 OF_TYPES = """\
 package p
 

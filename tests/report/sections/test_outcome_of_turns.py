@@ -69,18 +69,20 @@ def test_of_several_those_that_moved_are_named():
 
 
 @pytest.mark.parametrize(
-    ("objects", "words"),
+    ("objects", "size", "words"),
     [
-        ((2, 2, 3), "fewer allocs/op in 2 of 4."),
-        ((0, 1, 2), "fewer allocs/op in 3 of 4."),
-        ((3, 9, 1), "more allocs/op in 1 and fewer in 1 of 4."),
+        ((2, 2, 3), 300, "fewer allocs/op in 2 of 4."),
+        ((0, 1, 2), 300, "fewer allocs/op in 3 of 4."),
+        ((0, 1, 2), 200, "fewer B/op and allocs/op in 3 of 4."),
+        ((2, 2, 3), 200, "fewer allocs/op in 2 of 4."),
+        ((3, 9, 1), 300, "more allocs/op in 1 and fewer in 1 of 4."),
     ],
 )
 def test_where_zeros_allow_no_geomean_benchmarks_that_allocate_otherwise_are_counted(
-    objects, words
+    objects, size, words
 ):
     ops = zip(THREE, objects, strict=True)
-    new = [one._replace(allocated={F: (many, 300)}) for one, many in ops]
+    new = [one._replace(allocated={F: (many, size)}) for one, many in ops]
     base = [*THREE[:2], THREE[2]._replace(allocated={F: (3, 300)})]
     zero = [one._replace(name="Z", allocated={}) for one in THREE[:1]]
     assert sentences([*base, *zero], [*new, *zero])[0].endswith(words)

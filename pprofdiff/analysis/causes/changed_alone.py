@@ -92,7 +92,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     rows = _each_once(carriers, rows, names)
     places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
     types = _types((at for _, at in carriers.looked_up), places)
-    others = [at.name for at in places if at.built and at not in types]
+    others = [at for at in places if at.built and at not in types]
     changed = [row for row in rows if all(_sides(carriers, row))]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
@@ -108,9 +108,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
     clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
     if others:
-        many = len(others) > SEVERAL
-        where = f"{count(len(others))} places" if many else listed(others)
-        clauses.append(f"code changed elsewhere: {where}")
+        clauses.append(f"code changed elsewhere: {_where(others)}")
     named = _first_of_each(carriers, rows)
     source = None
     if named:
@@ -400,6 +398,15 @@ def _struct_at(place: _Place) -> str:
         if one.line <= lines.start and lines.stop - 1 <= one.last:
             return f"{file.package}.{one.name}"
     return ""
+
+
+def _where(places: Sequence[_Place]) -> str:
+    """Return places by name; of many, how many there are, and in which few files."""
+    if len(places) <= SEVERAL:
+        return listed([at.name for at in places])
+    files = list(dict.fromkeys(at.path for at in places))
+    many = f"{count(len(places))} places"
+    return f"{many} in {listed(files)}" if len(files) <= SEVERAL else many
 
 
 def _of_types(types: Mapping[_Place, str]) -> Iterator[str]:

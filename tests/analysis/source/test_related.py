@@ -225,6 +225,22 @@ def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path)
     assert found.title.startswith("m.F is the only function")
 
 
+def test_many_places_are_counted_in_their_files(tmp_path):
+    texts = [
+        "\n\n".join(
+            [
+                "package m",
+                *(f"var v{i} = {n}" for i in range(4)),
+                "func F() {\n	x()\n}\n",
+            ]
+        )
+        for n in (1, 2)
+    ]
+    frames = [Frame("m.F", "/b/m/f.go", 12, 11)]
+    (found,) = of_one_file(tmp_path, texts, frames).found
+    assert found.title.endswith("; code changed elsewhere: 4 places in f.go")
+
+
 def of_one_file(tmp_path, texts, frames):
     """Return what is said of two commits of a file with as many samples of `frames`."""
     stacks = {(one,): 9 for one in frames}

@@ -445,6 +445,9 @@ def _contrary_callees(
     same_way = place.delta(cpu) * whole.delta(cpu) > 0
     lost = same_way and not cpu.change(whole.claim).significant
     inside = _inside(cpu, left, whole)
+    if any(abs(place.delta(cpu)) < LITTLE * abs(one.delta(cpu)) for one in inside):
+        # What a callee costs more is its own.
+        return None
     if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
         if len(inside) != 1 or not _takes_over(cpu, place, inside[0]):
             return None

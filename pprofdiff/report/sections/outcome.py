@@ -132,8 +132,10 @@ def _without_mean(outcome: Outcome) -> list[str]:
     if 0 < more < len(some):
         return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
     where = _every(many) if len(some) == many else f"{len(some)} of {many}"
-    sizes = [_bytes_way(unit) for unit in outcome.units if _bytes_way(unit)]
-    alike = sizes == [1 if more else -1] * len(some)
+    way = 1 if more else -1
+    sizes = [unit.name for unit in outcome.units if _bytes_way(unit)]
+    alike = sizes == [unit.name for unit in some if _bytes_way(unit) == way]
+    alike &= len(sizes) == len(some)
     what = "B/op and allocs/op" if alike else "allocs/op"
     return [f"{'more' if more else 'fewer'} {what} in {where}"]
 

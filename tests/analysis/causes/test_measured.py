@@ -836,6 +836,16 @@ def test_of_a_library_function_that_calls_back_no_part_is_named():
     assert not any("In it: sort.Slice" in one.text for one in found)
 
 
+def test_a_callee_that_costs_much_more_is_not_its_caller_s_change():
+    """F itself costs 400 less, G 9,000 more."""
+    base, new = (
+        {path("F"): own, path("G", "F"): cost} | REST
+        for own, cost in ((3000, 6000), (2600, 15000))
+    )
+    (cause, *_) = causes(Unit(base), Unit(new))[1].causes
+    assert cause.title.startswith("p.G uses 2.50× the CPU")
+
+
 def test_gc_work_that_moved_out_of_a_place_is_no_consequence():
     """The write barrier of the next write flushes the buffer now."""
     barrier = "runtime.gcWriteBarrier1"

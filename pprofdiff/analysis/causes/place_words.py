@@ -63,9 +63,9 @@ def most(cpu: CPUComparison, place: Place) -> str:
     if not place.whole and (said := which(cpu, place)):
         amount = f"{amount} {said}"
     callees = " and what it calls" if place.whole else ""
-    return (
-        f"Most of the change in {cpu.noun} is in {who(cpu, place)}{callees}: {amount}"
-    )
+    beyond = abs(place.delta(cpu)) > abs(cpu.total_delta)
+    what = "The largest change" if beyond else "Most of the change"
+    return f"{what} in {cpu.noun} is in {who(cpu, place)}{callees}: {amount}"
 
 
 def title(cpu: CPUComparison, place: Place) -> str:

@@ -445,8 +445,7 @@ def _contrary_callees(
     same_way = place.delta(cpu) * whole.delta(cpu) > 0
     lost = same_way and not cpu.change(whole.claim).significant
     inside = _inside(cpu, left, whole)
-    if any(abs(place.delta(cpu)) < LITTLE * abs(one.delta(cpu)) for one in inside):
-        # What a callee costs more is its own.
+    if any(_is_apart_from(cpu, one, place) for one in inside):
         return None
     if lost and back < (1 - COVERS) * abs(place.delta(cpu)):
         if len(inside) != 1 or not _takes_over(cpu, place, inside[0]):
@@ -458,6 +457,13 @@ def _contrary_callees(
         for one in inside
     )
     return (with_callees(cpu, program, whole), inside) if contrary else None
+
+
+def _is_apart_from(cpu: CPUComparison, callee: Place, place: Place) -> bool:
+    """Return whether a callee that both sides run changed far more than its caller."""
+    scaled = cpu.diff.normalization.scaled(callee.base, callee.new)
+    both = min(scaled) >= MUCH * max(scaled)
+    return both and abs(place.delta(cpu)) < LITTLE * abs(callee.delta(cpu))
 
 
 def _caller_taking_back(

@@ -191,7 +191,7 @@ def test_what_goes_against_the_outcome_is_not_alone():
     _, findings = causes(Unit(base), Unit(new, more))
     titles = [one.title for one in findings.found]
     assert titles[0].startswith("p.Rest allocates now: ")
-    assert titles[1].startswith("Most of the change in CPU is in p.F")
+    assert titles[1].startswith("The largest change in CPU is in p.F")
 
 
 def test_what_a_process_costs_is_no_change_of_operations_that_do_not_allocate():

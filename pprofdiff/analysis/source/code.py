@@ -96,6 +96,7 @@ def code_changes(
     hunks = ignoring_space(hunks, base, new)
     trimmed = (_without_space(hunk, base, new) for hunk in hunks)
     hunks = [hunk for hunk in trimmed if says_more(hunk, base, new)]
+    hunks = _joined(hunks, base, new)
     pairs = list(_moved(hunks, base, new))
     alone = {hunk for pair in pairs for hunk in pair}
     rest = [hunk for hunk in hunks if hunk not in alone]
@@ -103,6 +104,31 @@ def code_changes(
         Hunk(gone.base_start, gone.base_count, came.new_start, came.new_count)
         for gone, came in pairs
     ]
+
+
+def _joined(hunks: Sequence[Hunk], base: SourceText, new: SourceText) -> list[Hunk]:
+    """Return hunks; removed lines with no code up to replaced ones are one with these.
+
+    A blank line that both sides have is no reason to call a part removed.
+    """
+    joined = list[Hunk]()
+    for hunk in hunks:
+        last = joined[-1] if joined else None
+        if last is None or last.new_count or not (hunk.base_count and hunk.new_count):
+            joined.append(hunk)
+            continue
+        # A side without lines is numbered by the line before them.
+        gaps = (
+            range(last.base_start + last.base_count, hunk.base_start),
+            range(last.new_start + 1, hunk.new_start),
+        )
+        pairs = zip((base, new), gaps, strict=True)
+        if any(code_of(plain_lines(text, gap)) for text, gap in pairs):
+            joined.append(hunk)
+            continue
+        whole = hunk.base_start + hunk.base_count - last.base_start
+        joined[-1] = Hunk(last.base_start, whole, hunk.new_start, hunk.new_count)
+    return joined
 
 
 def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Hunk:

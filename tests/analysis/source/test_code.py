@@ -189,3 +189,15 @@ def test_what_a_function_s_variables_are_called_is_no_code(base, new, alike):
 def test_calls_are_found_by_name():
     _, text = texts("", "go f(x)\n\tt.m[int](g (2), h[0]) // k()\nn()")
     assert called_in(text, range(1, 3)) == {"f", "m"}
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [("", [Hunk(2, 4, 3, 1)]), ("s()", [Hunk(2, 1, 1, 0), Hunk(4, 2, 3, 1)])],
+    ids=["blank", "code"],
+)
+def test_lines_removed_up_to_replaced_ones_are_one_change(between, found):
+    """A blank line that both sides have does not part them."""
+    both = texts(f"a()\nb()\n{between}\nc()\nd()\ne()", f"a()\n{between}\nx()\ne()")
+    hunks = differences(*(text.lines for text in both))
+    assert code_changes(hunks, *both) == found

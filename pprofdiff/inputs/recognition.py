@@ -316,7 +316,8 @@ def refusal(kind: KindId | Foreign, name: str, start: bytes) -> FormatError:
     elif isinstance(kind, Foreign) and kind is not Foreign.UNKNOWN:
         reason = kind.value
     else:
-        begins = printable(start[:24].decode("utf-8", "backslashreplace"))
+        line = start[:24].partition(b"\n")[0].rstrip(b"\r") or start[:24]
+        begins = printable(line.decode("utf-8", "backslashreplace"))
         reason = (
             "neither a profile, an execution trace, a gctrace log nor benchmark or "
             f"load generator output; it begins with {begins}"

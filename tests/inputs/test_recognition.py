@@ -251,6 +251,10 @@ def test_the_refusal_of_unknown_bytes_shows_them():
     assert str(refusal(Foreign.UNKNOWN, "x", b"\x1b\xffhello")).endswith(
         r"it begins with \x1b\xffhello"
     )
+    for text in (b"Profiling results\n----", b"Profiling results\r\n----"):
+        said = str(refusal(Foreign.UNKNOWN, "x", text))
+        assert said.endswith("it begins with Profiling results")
+    assert str(refusal(Foreign.UNKNOWN, "x", b"\nx")).endswith(r"begins with \nx")
 
 
 @pytest.mark.go

@@ -336,7 +336,7 @@ class Carriers:
         call, as on a goroutine of its own: what called that has other lines.
         """
         rows = {self.changed[i].row for i in hunks}
-        inside = self._having(rows)
+        inside = self.having(rows)
         outside = [
             bool((self._on(side, *hunks) & ~inside[side]).any()) for side in (0, 1)
         ]
@@ -391,10 +391,10 @@ class Carriers:
 
     def _share_stacks(self, one: int, other: int) -> bool:
         """Return whether samples have both functions, given as rows."""
-        both = zip(self._having([one]), self._having([other]), strict=True)
+        both = zip(self.having([one]), self.having([other]), strict=True)
         return any(bool((first & second).any()) for first, second in both)
 
-    def _having(self, rows: Collection[int]) -> Chosen:
+    def having(self, rows: Collection[int]) -> Chosen:
         """Return which samples have any of some functions, given as rows."""
         names = np.arange(len(self.diff.paired_functions.names))
         return self.diff.having(np.isin(names, list(rows)))

@@ -33,7 +33,6 @@ from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
-    is_closure,
     is_made_up,
     is_standard_library,
     package_of,
@@ -140,29 +139,11 @@ def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> lis
         if others:
             names[first] = strip_type_arguments(names[first])
     kept = [instances[0] for instances in of_place.values()]
-    return [row for row in kept if not _only_closures(carriers, row, kept)]
-
-
-def _only_closures(carriers: Carriers, row: int, rows: Sequence[int]) -> bool:
-    """Return whether all lines of a function that changed are in closures in `rows`."""
-    names = carriers.diff.paired_functions.names
-    closures = [
-        carriers.places_of(other)
-        for other in rows
-        if names[other].startswith(f"{names[row]}.") and is_closure(names[other])
+    return [
+        row
+        for row in kept
+        if not all(carriers.in_closure(i) for i in carriers.by_row[row])
     ]
-
-    def inside(side: int, lines: range) -> bool:
-        places = filter(None, (one.side(side) for one in closures))
-        return any(at.extent and all(map(at.extent.has, lines)) for at in places)
-
-    hunks = [carriers.changed[i].hunk for i in carriers.by_row[row]]
-    return bool(closures) and all(
-        inside(side, lines)
-        for hunk in hunks
-        for side, lines in enumerate(hunk.sides)
-        if lines
-    )
 
 
 def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:

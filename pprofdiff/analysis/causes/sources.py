@@ -355,7 +355,7 @@ def _of_counted(
         if diff.sample_type.type != "alloc_space" or not diff.has_every_object:
             continue
         rows = _rows(diff, finding)
-        chosen = diff.having(np.isin(np.arange(len(diff.paired_functions.names)), rows))
+        chosen = carriers.having(rows)
         pairs = zip(diff.values, chosen, strict=True)
         base, new = (int(values[kept].sum()) for values, kept in pairs)
         whole = float(diff.normalization.delta(base, new))

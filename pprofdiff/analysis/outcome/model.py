@@ -245,8 +245,12 @@ class Unit(NamedTuple):
     @property
     def objects(self) -> Counted | None:
         """Objects per op if their exact counts differ, else None."""
+        return self.differing("allocs/op")
+
+    def differing(self, unit: str) -> Counted | None:
+        """Return allocations in a unit if their exact counts differ, else None."""
         for one in self.counted:
-            if one.unit == "allocs/op" and not one.noise and one.base != one.new:
+            if one.unit == unit and not one.noise and one.base != one.new:
                 return one
         return None
 

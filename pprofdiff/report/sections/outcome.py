@@ -16,7 +16,6 @@ from pprofdiff.analysis.outcome.model import (
     Measure,
     Outcome,
     Together,
-    Unit,
     contradict,
     is_bounded,
 )
@@ -132,20 +131,14 @@ def _without_mean(outcome: Outcome) -> list[str]:
     if 0 < more < len(some):
         return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
     where = _every(many) if len(some) == many else f"{len(some)} of {many}"
-    way = 1 if more else -1
-    sizes = [unit.name for unit in outcome.units if _bytes_way(unit)]
-    alike = sizes == [unit.name for unit in some if _bytes_way(unit) == way]
-    alike &= len(sizes) == len(some)
+    sizes = {
+        unit.name: one for unit in outcome.units if (one := unit.differing("B/op"))
+    }
+    alike = sizes.keys() == {unit.name for unit in some} and all(
+        (one.new > one.base) == bool(more) for one in sizes.values()
+    )
     what = "B/op and allocs/op" if alike else "allocs/op"
     return [f"{'more' if more else 'fewer'} {what} in {where}"]
-
-
-def _bytes_way(unit: Unit) -> int:
-    """Return 1 or -1 if a benchmark's exact bytes per op rose or fell, else 0."""
-    for one in unit.counted:
-        if one.unit == "B/op" and not one.noise and one.new != one.base:
-            return 1 if one.new > one.base else -1
-    return 0
 
 
 def _every(many: int) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from statistics import median
@@ -139,7 +140,7 @@ class GoBenchmarks:
                 if not all(self._mostly_timed(side, ran[side], leaf) for side in SIDES)
             }
         for side in SIDES:
-            lines = [self._heading()]
+            lines = [_round(began, side), self._heading()]
             for leaf, printed, ended in ran[side]:
                 lines += self._lines(side, leaf, printed, ended, lines)
             with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
@@ -354,6 +355,16 @@ class GoBenchmarks:
         except (OSError, FormatError):
             raise _cut(profile) from None
         os.unlink(fewer)
+
+
+def _round(began: Mapping[SideName, float], side: SideName) -> bytes:
+    """Return the line that identifies a round, the same on both sides but for the side.
+
+    A ``key: value`` line that differs would separate the sides' tables in benchstat.
+    """
+    at = datetime.fromtimestamp(min(began.values()), UTC)
+    when = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"Round of {when}, {side}".encode()
 
 
 def _least(iterations: int) -> int:

@@ -24,14 +24,27 @@ class Result(NamedTuple):
     iterations: tuple[int, ...]
 
 
+class Round(NamedTuple):
+    """A round of ``pprofdiff measure``, which runs both sides in turns.
+
+    `began` is when, in UTC as in RFC 3339, the same on both sides; `side` is ``base``
+    or ``new``.
+    """
+
+    began: str
+    side: str
+
+
 class Benchmarks(NamedTuple):
     """All results of one ``go test -bench`` output, in the order they first appear.
 
-    `torn` counts lines that name a benchmark whose values were not found.
+    `torn` counts lines that name a benchmark whose values were not found. `rounds` are
+    those that printed the results, none if ``pprofdiff measure`` did not write them.
     """
 
     results: tuple[Result, ...]
     torn: int
+    rounds: tuple[Round, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per measurement: name, procs, unit, run, value, iterations."""

@@ -154,12 +154,13 @@ class Turns(Struct, frozen=True, eq=False):
 def measured_in_turns(base: Side, new: Side) -> Turns | None:
     """Return the turns of benchmarks that both sides have, None for other captures.
 
-    ``pprofdiff measure`` writes a line ``measured: in turns`` before such results. A
+    ``pprofdiff measure`` writes a line ``measured: in turns`` before such results, and
+    when the round began: turns of other rounds, or of one side, are not adjacent. A
     benchmark with another number of values than most, or an implausible time, is left
     out, so that a few lost values do not weaken the test of all others.
     """
     sides = [_values(side) for side in (base, new)]
-    if None in sides:
+    if None in sides or not _of_same_rounds(base, new):
         return None
     old, current = (side or {} for side in sides)
     lengths = {
@@ -267,8 +268,7 @@ def _once(base: _Values, new: _Values, key: BenchmarkKey) -> bool:
 
 def _values(side: Side) -> _Values | None:
     found: _Values = {}
-    captures = sorted(side.of("benchmark"), key=lambda capture: capture.run)
-    for capture in captures:
+    for capture in _in_order(side):
         for result in capture.content.results:
             if not _in_turns(result):
                 return None
@@ -277,6 +277,25 @@ def _values(side: Side) -> _Values | None:
             if result.unit == _TIME:
                 of_unit.setdefault(_ITERATIONS, []).extend(result.iterations)
     return found or None
+
+
+def _of_same_rounds(base: Side, new: Side) -> bool:
+    """Return whether each round ran both sides, or rounds are not known."""
+    old, now = (
+        [one for capture in _in_order(side) for one in capture.content.rounds]
+        for side in (base, new)
+    )
+    if not old or not now:
+        return True
+    return len(old) == len(now) and all(
+        one.began == other.began and one.side != other.side
+        for one, other in zip(old, now, strict=True)
+    )
+
+
+def _in_order(side: Side) -> list[Capture[Benchmarks]]:
+    """Return the benchmark outputs of a side by run."""
+    return sorted(side.of("benchmark"), key=lambda capture: capture.run)
 
 
 def _rewritten(side: Side) -> str:

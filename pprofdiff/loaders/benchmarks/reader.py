@@ -19,7 +19,7 @@ from pprofdiff.loaders.benchmarks.line import (
     read_values,
     split_name,
 )
-from pprofdiff.model.benchmarks import Benchmarks, Result
+from pprofdiff.model.benchmarks import Benchmarks, Result, Round
 
 # `go test` prints the padded name and a tab; see processBench.
 _NAME = rb"Benchmark(?![a-z])(\S*+) *+\t"
@@ -36,6 +36,10 @@ _PER_OPERATION = re.compile(rb"/op(?![^ \t\r\n])")
 # See parseKeyValueLine; `_is_key` checks non-ASCII keys.
 _CONFIG = rb"([a-z\x80-\xff][^:\sA-Z]*):([ \t][^\n]*|\r?(?=\n|\Z))"
 _FIRST_CONFIG, _CONFIG_LINE = re.compile(_CONFIG), re.compile(rb"\n" + _CONFIG)
+
+# What `pprofdiff measure` prints before the results of a round.
+_IN_TURNS = b"measured"
+_ROUND = re.compile(rb"^Round of (\S{1,40}), (base|new)\r?$", re.MULTILINE)
 
 _LONGEST_LINE = 1 << 16  # the limit of bufio.Scanner, and so of benchstat
 _STANDARD_KEYS = {"goos", "goarch", "pkg", "cpu"}
@@ -73,6 +77,7 @@ class BenchmarkScanner:
             tuple[list[float], list[int]],
         ] = {}
         self._torn = 0
+        self._rounds: list[Round] = []
         self._waiting: bytes | None = None  # name still without values
         self._running = False
 
@@ -97,7 +102,9 @@ class BenchmarkScanner:
             Result(*split_name(name), config, unit, tuple(values), tuple(iterations))
             for (config, name, unit), (values, iterations) in self._results.items()
         )
-        return Benchmarks(results, self._torn) if results else None
+        if not results:
+            return None
+        return Benchmarks(results, self._torn, tuple(self._rounds))
 
     def _benchmark_line(self, line: bytes) -> None:
         result = read_line(line) if len(line) <= _LONGEST_LINE else None
@@ -169,6 +176,9 @@ class BenchmarkScanner:
             if _is_key(key):
                 value = match[2].removesuffix(b"\r").lstrip(b" \t")
                 self._set(_text(key), _text(value))
+        if _IN_TURNS in lines:
+            found = _ROUND.finditer(block, start, end)
+            self._rounds += [Round(_text(one[1]), _text(one[2])) for one in found]
 
     def _set(self, key: str, value: str) -> None:
         self._config.pop(key, None)

@@ -48,6 +48,32 @@ def test_values_stand_in_the_order_of_turns_whatever_order_runs_are_read_in():
     assert turns.cpu_seconds is None
 
 
+def round_of(began, which, *values):
+    head = f"Round of {began}, {which}\nmeasured: in turns\npkg: p\n"
+    return lines(*values, head=head)
+
+
+ROUNDS = [
+    # What each side's outputs were, and whether they are pairs.
+    ([("1Z", "base"), ("2Z", "base")], [("1Z", "new"), ("2Z", "new")], True),
+    ([("1Z", "new")], [("1Z", "base")], True),
+    ([("1Z", "base")], [("2Z", "base")], False),
+    ([("1Z", "base")], [("1Z", "base")], False),
+    ([("1Z", "base")], [("2Z", "new")], False),
+    ([("1Z", "base"), ("2Z", "base")], [("2Z", "new"), ("1Z", "new")], False),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "paired"), ROUNDS)
+def test_only_turns_of_one_round_are_pairs(base, new, paired):
+    """Two rounds of one side are minutes apart."""
+    old, current = (
+        side(label, *(round_of(*one, 1, 2, 3) for one in rounds))
+        for label, rounds in (("base", base), ("new", new))
+    )
+    assert (measured_in_turns(old, current) is not None) == paired
+
+
 OUTSIDE = [
     # CPU per op, time per op and GOMAXPROCS, and the factor, if any.
     (200, 100, 2, None),

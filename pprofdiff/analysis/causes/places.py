@@ -945,7 +945,8 @@ def _narrowed(cpu: CPUComparison, caller: Place, found: Sequence[Place]) -> Plac
 def _is_apart(cpu: CPUComparison, place: Place, caller: Place) -> bool:
     """Return whether the rest of a caller is no change that may be a place's work.
 
-    What only one side calls in a function is lost in the noise of a large one.
+    What only one side calls in a function is lost in the noise of a large one, unless
+    the rest of it changed the same way.
     """
     if _took_over(cpu, place, caller):
         return False
@@ -953,7 +954,9 @@ def _is_apart(cpu: CPUComparison, place: Place, caller: Place) -> bool:
     change, back = place.delta(cpu), cpu.delta(rest)
     lost = not cpu.change(caller.claim).significant
     return (
-        lost and not cpu.change(rest).significant and back * change > -MOST * change**2
+        lost
+        and not cpu.change(rest).significant
+        and -MOST * change**2 < back * change <= 0
     )
 
 
@@ -1007,9 +1010,9 @@ def _caller(
     ]
     moved, change = whole.delta(cpu), sum(alike)
     if moved * change > 0 and abs(moved) >= COVERS * abs(change):
-        # One of several similar ones would be named as if it were all of them.
-        largest, second = nlargest(2, [*map(abs, alike), 0.0])
-        several = second >= MOST * largest and abs(change) >= MOST * abs(moved)
+        # One of several would be named as if it were all of them.
+        _, second = nlargest(2, [*map(abs, alike), 0.0])
+        several = second >= MUCH * abs(moved) and abs(change) >= MOST * abs(moved)
         return whole if several or _is_inside(cpu, place.row, nearest) else None
     return whole
 

@@ -909,11 +909,23 @@ def test_one_that_allocates_by_a_callee_now_allocates_on_both_sides():
         assert cause.title == f"p.F with p.Encode allocates {way} B/op"
 
 
-def test_two_callees_that_are_gone_are_both_named():
-    base = REST | {path("F"): 300} | {path(one, "F"): 300 for one in ("Old", "Older")}
+@pytest.mark.parametrize("costs", [(300, 300), (420, 180)], ids=["alike", "unlike"])
+def test_two_callees_that_are_gone_are_both_named(costs):
+    gone = {
+        path(one, "F"): cost for one, cost in zip(("Old", "Older"), costs, strict=True)
+    }
+    base = REST | {path("F"): 300} | gone
     _, findings = causes(Unit(base), Unit(REST | {path("F"): 300}))
     (cause,) = findings.causes
     assert re.search(r"In it: p\.Old\S* [^,]* → 0\S* .s/op, p\.Old\S* ", cause.text)
+
+
+@pytest.mark.parametrize("uneven", [0.1, 0.4], ids=["sure", "within noise"])
+def test_a_function_that_changed_more_than_what_is_gone_from_it_is_the_cause(uneven):
+    gone = {path("Old", "F"): 420, path("Older", "F"): 180}
+    sides = REST | {path("F"): 400} | gone, REST | {path("F"): 200}
+    (cause,) = causes(*(Unit(side, uneven=uneven) for side in sides))[1].causes
+    assert cause.title.startswith("p.F uses 80% less CPU")
 
 
 @pytest.mark.parametrize("wall", [1.0, 0.2])

@@ -221,6 +221,7 @@ def _add_places(
     the change. `named` gets the sites of the significant ones.
     """
     claimed, word = cpu.of(()), None
+    wholes = list[str]()
     found = _places(view, cpu, program)
     found = with_callers(cpu, program, found, total_known=view.moved)
     found = [one for one in found if not moved_to_instances(cpu, one)]
@@ -236,9 +237,12 @@ def _add_places(
             named |= {finding.functions[0]}
             if site is None or not _is_opposite(site, place.delta(cpu)):
                 named |= inside
+                wholes += [cpu.names[place.row]] if site and place.whole else []
             claimed = claimed.plus(place.claim)
         elif word is None and _is_most(view, cpu, place):
             word = finding
+    if view.sites is not None:
+        named |= view.sites.inside(wholes)
     explained = any(not _is_contrary(view, one) for one in causes)
     return claimed, None if explained else word
 

@@ -1043,7 +1043,7 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     """
     gone, added, left = list[int](), list[int](), place.claim
     own = cpu.only(place.row)
-    inside = [below(cpu, own, place.claim, side) for side in (0, 1)]
+    every = inside = [below(cpu, own, place.claim, side) for side in (0, 1)]
     absent = [one == 0 for one in inside]
     nameable = program.nameable & ~_run_closures_of(cpu, place)
     flat = cpu.diff.paired_functions.raw("flat")
@@ -1056,7 +1056,9 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
             inside = [below(cpu, own, left, side) for side in (0, 1)]
         claimed = left
         for side, found in enumerate((gone, added)):
-            alone = np.where(may[side] & absent[1 - side], inside[side], 0)
+            # One that mostly calls the first, or is called by it, counts with it.
+            apart = inside[side] >= NEARLY_ALL * every[side]
+            alone = np.where(may[side] & absent[1 - side] & apart, inside[side], 0)
             alone[place.row] = 0
             best = int(np.argmax(alone))
             if not alone[best]:

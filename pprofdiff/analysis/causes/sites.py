@@ -331,20 +331,31 @@ class Sites:
         )
 
     def under(self, name: str) -> tuple[Site, frozenset[str]]:
-        """Return the allocations of a function with its callees, and the sites in it.
-
-        A site is in it if nearly all its allocations are below the function.
-        """
+        """Return what a function with its callees allocates, and the sites in it."""
         row = self._names.index(name) if name in self._names else -1
-        inside = self._diffs[0].having(np.arange(len(self._names)) == row)
-        amounts = self._amounts(inside)
+        amounts = self._amounts_under([name])
+        return self._site(name, row, amounts.sum(axis=2)), self._within(amounts)
+
+    def inside(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the sites in functions with their callees.
+
+        A site is in them if nearly all its allocations are below one or another.
+        """
+        return self._within(self._amounts_under(names))
+
+    def _amounts_under(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return `_amounts` of the samples that have one of the functions."""
+        named = np.array([name in names for name in self._names], np.bool_)
+        return self._amounts(self._diffs[0].having(named))
+
+    def _within(self, amounts: NDArray[np.float64]) -> frozenset[str]:
+        """Return the sites with nearly all that they allocate in `_amounts` of some."""
         space = amounts[0].sum(axis=0)
-        below = frozenset(
+        return frozenset(
             site.name
             for site in self.all
             if space[site.row] >= NEARLY_ALL * sum(site.space)
         )
-        return self._site(name, row, amounts.sum(axis=2)), below
 
     def with_helpers(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; a function together with those that its code moved to or from.

@@ -87,7 +87,8 @@ def alike_counts(
     """Return iterations of benchmarks whose profiles are summed.
 
     New runs each one the same multiple of base's iterations, so both sums cover the
-    same mix of operations.
+    same mix of operations. It is that of the benchmark that changed least: with more,
+    its slower side would run too short.
     """
     of_leaf = {
         leaf: {side: own[leaf] for side, own in pilots.items()} for leaf in leaves
@@ -98,7 +99,8 @@ def alike_counts(
         )
         for both in of_leaf.values()
     ]
-    factor = _factor(sum(logs) / len(logs))
+    one_way = len({change > 0 for change in logs}) == 1
+    factor = _factor(min(logs, key=abs)) if one_way else 1
     return {
         leaf: _with_first(counts_for(both, seconds, factor), factor)
         for leaf, both in of_leaf.items()

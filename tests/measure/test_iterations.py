@@ -81,6 +81,11 @@ def test_benchmarks_that_are_added_up_have_one_factor(speeds, seconds):
     assert min(min(one) for one in counts.values()) >= 1
     done = [Counts(*map(operations_in, one)) for one in counts.values()]
     assert len({factor(one) for one in done}) == 1
+    for one, pair in zip(counts.values(), speeds, strict=True):
+        # No benchmark's slower side is short of samples for another one's sake.
+        if seconds > 100 * max(pair) and min(pair) > 1e-9:
+            took = [count * speed for count, speed in zip(one, pair, strict=True)]
+            assert 0.7 * seconds <= max(took) <= 1.5 * seconds
 
 
 @given(

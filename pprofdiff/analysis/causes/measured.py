@@ -468,7 +468,7 @@ def _of_site(
     counted = within(view.totals, site)
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
-    fewer = _falls(space, objects if site.exact else space)
+    fewer = _falls(space, objects if site.counts_objects else space)
     verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
     text = _of_total(view, site, counted, alone=len(sites) == 1)
     if site.helpers:
@@ -627,7 +627,7 @@ def _verb(site: Site, *, fewer: bool) -> str:
         return _NOTHING
     if not space[0]:
         return "allocates now:"
-    if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+    if site.counts_objects and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
         few = objects[1] < objects[0]
         return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
     return "allocates less:" if fewer else "allocates more:"

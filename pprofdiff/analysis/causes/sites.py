@@ -134,6 +134,8 @@ class Site(NamedTuple):
     among the functions of the byte comparison. `objects` are not `exact` if profiles
     count fewer than benchmarks: tiny objects share a block (runtime/malloc.go),
     credited to whoever allocates first, and whose the `missing` ones are is unknown.
+    If about as many are missing on both sides, next to the change in all objects
+    (`steady`), a change is known all the same.
     `agrees` says whether profiles have about the bytes that benchmarks count; else a
     good part of both is start-up, spread over different operation counts. `helpers` are
     functions below it that allocate on one side only, largest first: the figures
@@ -147,11 +149,17 @@ class Site(NamedTuple):
     objects: tuple[float, float]
     exact: bool
     missing: float = 0.0
+    steady: bool = False
     came: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     agrees: bool = True
     helpers: tuple[Site, ...] = ()
     held: tuple[float, float] | None = None
+
+    @property
+    def counts_objects(self) -> bool:
+        """Whether the change in objects is known."""
+        return self.exact or self.steady
 
     @property
     def shared(self) -> float:
@@ -270,10 +278,14 @@ class Sites:
         self._names = space.paired_functions.names
         self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
-        self._exact = missing is not None and missing < MINOR
-        self._missing_objects = missing or 0.0
+        lack = missing or (0.0, 0.0)
+        self._missing_objects = max(*lack, 0.0)
+        self._exact = missing is not None and self._missing_objects < MINOR
         counted = _counted(comparison, "alloc_space")
         self._objects = _counted(comparison, "alloc_objects")
+        said = self._objects or (0.0, 0.0)
+        most = max(abs(said[1] - said[0]), OBJECT) / _KNOWN
+        self._steady = missing is not None and abs(lack[1] - lack[0]) <= most
         self._held = [d.normalization.scaled(*d.totals) for d in self._diffs]
         held = self._held[0]
         self._untimed = counted is not None and any(
@@ -418,6 +430,7 @@ class Sites:
             objects, exact, missing = self._objects, True, 0.0
         return Site(
             *(name, row, space, objects, exact, missing),
+            steady=self._steady,
             agrees=self._agree,
             held=self._held[0],
         )
@@ -435,15 +448,17 @@ class Sites:
         return np.array(found)
 
 
-def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
-    """Return how many objects per op profiles miss, the larger of both sides."""
+def _missing(
+    comparison: Comparison, objects: ProfileDiff
+) -> tuple[float, float] | None:
+    """Return how many objects per op profiles of (base, new) miss, None if unknown."""
     done = operations_of_both(objects.base, objects.new)
     counted = _counted(comparison, "alloc_objects")
     if done is None or counted is None:
         return None
     held = (total / count for total, count in zip(objects.totals, done, strict=True))
-    lack = (said - own for own, said in zip(held, counted, strict=True))
-    return max(*lack, 0.0)
+    base, new = (said - own for own, said in zip(held, counted, strict=True))
+    return base, new
 
 
 def _counted(comparison: Comparison, kind: str) -> tuple[float, float] | None:
@@ -517,7 +532,8 @@ def amounts(totals: Allocated, site: Site) -> str:
     """
     site = within(totals, site)
     space = f"{arrow(*site.space, 'B')}/op"
-    few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
+    change = abs(site.objects[1] - site.objects[0])
+    few = not site.steady and change < _KNOWN * site.missing
     few |= _is_whole_change(totals, site)
     if totals.varies[1] and totals.space is not None:
         return space
@@ -525,7 +541,7 @@ def amounts(totals: Allocated, site: Site) -> str:
         return space
     # Bytes that stay are no part of a change.
     space = "" if site.space[0] == site.space[1] else f"{space}, "
-    printed = [_objects(side, about=not site.exact) for side in site.objects]
+    printed = [_objects(side, about=not site.counts_objects) for side in site.objects]
     if printed[0] == printed[1]:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
@@ -637,7 +653,11 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
-    if all(abs(part - change) <= MINOR * abs(change) for part, change in changes):
+    # Which of the tiny objects in a block are whose is not known.
+    off = 0 if site.exact else _CUT_OFF
+    near = (max(MINOR * abs(all_), at and off) for at, (_, all_) in enumerate(changes))
+    pairs = zip(changes, near, strict=True)
+    if all(abs(part - change) <= most for (part, change), most in pairs):
         counts = " and ".join(
             count
             for (count, _, _), (_, all_) in zip(known, changes, strict=True)
@@ -649,7 +669,7 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
     clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]
-    if site.exact:
+    if site.counts_objects:
         clauses += [
             f"{_signed(a)} of {_signed(b)} allocs/op"
             for a, b in changes[1:]
@@ -682,7 +702,7 @@ def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
     if totals.space is not None and max(totals.space) >= BYTE:
         yield ALLOCATED["alloc_space"], totals.space, site.space
     # Where all objects are as many as before, fewer of one site are more of another.
-    known = site.exact and not totals.varies[1]
+    known = site.counts_objects and not totals.varies[1]
     if (
         (known or totals.space is None)
         and totals.objects is not None

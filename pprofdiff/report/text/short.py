@@ -247,7 +247,8 @@ def _cause(
     finding = cause.finding
     yield Paragraph(cause.title, cause.style, lead, most=room.title, title=True)
     follows = _follows(below, indent)
-    left = room.numbers - sum(1 for _ in lines(follows, page))
+    # What a cause does itself is half of what is said of it.
+    left = max(room.numbers - len(list(lines(follows, page))), room.numbers // 2)
     if finding.text and left > 0:
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows

@@ -96,16 +96,28 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
 
     None unless nearly all are on one side and nearly none on the other.
     """
+    parts = _inlined_parts(cpu, row)
+    if not parts or max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
+        return None
+    return parts[1] > parts[0]
+
+
+def always_inlined(cpu: CPUComparison, row: int) -> bool:
+    """Return whether nearly all calls of a function are inlined, on both sides."""
+    parts = _inlined_parts(cpu, row)
+    return bool(parts) and min(parts) >= NEARLY_ALL
+
+
+def _inlined_parts(cpu: CPUComparison, row: int) -> list[float]:
+    """Return the inlined part of calls on (base, new), empty if one has too few."""
     parts = []
     for calls, worth in zip(inlined_calls(cpu), cpu.model.worth, strict=True):
         inlined = int(calls.value[calls.key % len(cpu.names) == row].sum())
         whole = inlined + int(calls.most[row])
         if whole < FEW_SAMPLES * worth:
-            return None
+            return []
         parts.append(inlined / whole)
-    if max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
-        return None
-    return parts[1] > parts[0]
+    return parts
 
 
 def inlining_caller(cpu: CPUComparison, row: int) -> int | None:

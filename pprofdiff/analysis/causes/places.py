@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
-from pprofdiff.analysis.causes.inlined import inlined_calls, inlining_caller
+from pprofdiff.analysis.causes.inlined import (
+    always_inlined,
+    inlined_calls,
+    inlining_caller,
+)
 from pprofdiff.analysis.causes.renumbered import renumbered
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.views import merged
@@ -372,6 +376,7 @@ def with_callers(
         partial(_callers_doing, cpu, program, total_known=total_known),
         partial(_contrary_callees, cpu, program),
         partial(_caller_taking_back, cpu),
+        partial(_inlined_too, cpu, program),
         # Sources of Go show how a function does its work: each has its own lines.
         *(() if cpu.of_go else (partial(_details, cpu, program),)),
     )
@@ -485,6 +490,29 @@ def _caller_taking_back(
     claim = place.claim.plus(own)
     sums = cpu.sums(claim)
     return Place(place.row, claim, *sums, whole=False, callers=(caller,)), ()
+
+
+def _inlined_too(
+    cpu: CPUComparison, program: Program, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a function with its callees if those that changed alike are inlined.
+
+    The compiler decides whose an instruction is.
+    """
+    if len(place.callers) > 1:
+        return None
+    whole = whole_of(cpu, place.row)
+    inside = _inside(cpu, left, whole)
+    alike = all(
+        one.base
+        and one.new
+        and not one.others
+        and one.delta(cpu) * place.delta(cpu) > 0
+        and always_inlined(cpu, one.row)
+        and holds(cpu, whole.claim, one)
+        for one in inside
+    )
+    return (with_callees(cpu, program, whole), inside) if inside and alike else None
 
 
 def _details(

@@ -653,9 +653,10 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
-    # Which of the tiny objects in a block are whose is not known.
-    off = 0 if site.exact else _CUT_OFF
-    near = (max(MINOR * abs(all_), at and off) for at, (_, all_) in enumerate(changes))
+    near = [MINOR * abs(change) for _, change in changes]
+    if not site.exact:
+        # Which of the tiny objects in a block are whose is not known.
+        near[1:] = [max(LITTLE * abs(change), _CUT_OFF) for _, change in changes[1:]]
     pairs = zip(changes, near, strict=True)
     if all(abs(part - change) <= most for (part, change), most in pairs):
         counts = " and ".join(

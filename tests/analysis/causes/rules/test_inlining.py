@@ -10,7 +10,7 @@ import pytest
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.inlined import inlined_now
-from pprofdiff.analysis.causes.places import Program, places
+from pprofdiff.analysis.causes.places import Program, places, with_callers
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
@@ -125,3 +125,22 @@ def test_library_code_that_is_inlined_everywhere_is_that_of_its_caller(call, add
     (place,) = places(both, Program(both))
     assert both.names[place.row] == "main.f"
     assert [both.names[row] for row in place.added] == added
+
+
+@pytest.mark.parametrize(("call", "together"), [(">", True), (";", False)])
+def test_what_is_inlined_into_a_function_and_changes_as_it_does_counts_with_it(
+    call, together
+):
+    """The compiler decides whose an instruction is."""
+    base = {"main.main;main.f0": 1000, f"main.main;main.f0{call}main.f1": 800,
+            "main.main;main.f7": 4000}  # fmt: skip
+    new = base | {
+        "main.main;main.f0": 2200,
+        f"main.main;main.f0{call}main.f1": 1900,
+    }
+    both = compared(base, new)
+    program = Program(both)
+    found = with_callers(both, program, places(both, program))
+    rows = [both.names[one.row] for one in found]
+    assert rows == (["main.f0"] if together else ["main.f0", "main.f1"])
+    assert found[0].whole == together

@@ -104,6 +104,9 @@ _RUNTIME = (
 )
 # Groups that mix work per op with the process's own work.
 _BY_ITSELF = ("gc", "gc_tax", "sched")
+# The chance at which a place with nearly all of a known change has it by samples: few
+# places can, so that of measured turns (99%) is enough.
+_CHANCE = 0.01
 
 
 class _View(NamedTuple):
@@ -229,7 +232,7 @@ def _add_places(
     def is_said(place: Place) -> bool:
         return _of_place(view, cpu, place, 1).severity != "info"
 
-    for place in unclaimed(cpu, found, is_said):
+    for place in unclaimed(cpu, program, found, is_said):
         finding = _of_place(view, cpu, place, len(causes) + 1)
         if finding.severity != "info":
             causes.append(finding)
@@ -380,7 +383,8 @@ def _is_all(cpu: CPUComparison, place: Place) -> bool:
     separate the place from the rest.
     """
     whole = cpu.total_delta
-    if not cpu.model.of_samples.one(cpu.runs(place.claim)).significant:
+    p = cpu.model.of_samples.one(cpu.runs(place.claim)).p
+    if p is None or p > _CHANCE:
         return False
     return abs(place.delta(cpu) - whole) <= (1 - COVERS) * abs(whole)
 
@@ -425,11 +429,13 @@ def _sites_of(
     name = cpu.names[place.row]
     if view.sites is None:
         return None, frozenset()
+    if place.whole:
+        return view.sites.under(
+            *(cpu.names[row] for row in place.callers or [place.row])
+        )
     if place.callers:
         # Other places may have some of the callers' samples: whose bytes is unknown.
         return None, frozenset()
-    if place.whole:
-        return view.sites.under(name)
     names = [name, *(cpu.names[row] for row in place.others)]
     return view.sites.together(names), frozenset(names)
 
@@ -468,7 +474,7 @@ def _of_site(
     counted = within(view.totals, site)
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
-    fewer = _falls(space, objects if site.counts_objects else space)
+    fewer = _falls(space, objects if site.exact else space)
     verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
     text = _of_total(view, site, counted, alone=len(sites) == 1)
     if site.helpers:
@@ -484,8 +490,11 @@ def _of_site(
         amount += f" {FLAT_WITH_LIBRARY}"
     everyone = _everyone(site)
     claim, said, cpu = None, "", view.cpu
+    called = list[str]()
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
-        claim, said = _cost_of(view, cpu, site, claimed, fewer=fewer)
+        rows = _replacing(view, cpu, cpu.rows_of(everyone).tolist())
+        claim, said = _cost_of(view, cpu, site, claimed, rows, fewer=fewer)
+        called = [cpu.names[row] for row in rows] if said else []
         text = f"{text} {said}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
@@ -514,7 +523,7 @@ def _of_site(
         sure=True,
         timed=bool(said),
         rises=not fewer,
-        names=frozenset(everyone),
+        names=frozenset((*everyone, *called)),
         functions=everyone,
     )
 
@@ -526,11 +535,19 @@ def _everyone(site: Site) -> tuple[str, ...]:
 
 
 def _cost_of(
-    view: _View, cpu: CPUComparison, site: Site, claimed: Claim, *, fewer: bool
+    view: _View,
+    cpu: CPUComparison,
+    site: Site,
+    claimed: Claim,
+    called: Sequence[int],
+    *,
+    fewer: bool,
 ) -> tuple[Claim | None, str]:
-    """Return the samples of a site that changed as it did, and what is said of them."""
+    """Return the samples of a site that changed as it did, and what is said of them.
+
+    `called` are functions, as rows, whose samples count with them.
+    """
     rows = cpu.rows_of(_everyone(site)).tolist()
-    called = _replacing(view, cpu, rows)
     own = owned_by(cpu, [*rows, *called]).without(claimed)
     delta, said = cpu.delta(own), ""
     # A function that one side has may do there what another one does elsewhere.
@@ -627,7 +644,7 @@ def _verb(site: Site, *, fewer: bool) -> str:
         return _NOTHING
     if not space[0]:
         return "allocates now:"
-    if site.counts_objects and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+    if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
         few = objects[1] < objects[0]
         return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
     return "allocates less:" if fewer else "allocates more:"

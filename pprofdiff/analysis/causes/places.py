@@ -248,16 +248,20 @@ def disjoint(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
 
 
 def unclaimed(
-    cpu: CPUComparison, found: Sequence[Place], is_said: Callable[[Place], bool]
+    cpu: CPUComparison,
+    program: Program,
+    found: Sequence[Place],
+    is_said: Callable[[Place], bool],
 ) -> list[Place]:
     """Return places; those outside others with the samples of places that are not said.
 
-    They have them if they change significantly, and the same way, with these.
+    They have them if they change significantly, and the same way, with these. One with
+    all samples changes as the outcome does.
     """
     left = list(found)
     if not any(place.partial and place.whole for place in found):
         return left
-    said = list(map(is_said, found))
+    said, all_ = list(map(is_said, found)), holds_all(cpu)
     for i, place in enumerate(found):
         if not (said[i] and place.partial and place.whole) or place.others:
             continue
@@ -266,9 +270,11 @@ def unclaimed(
         for other, known in zip(left, said, strict=True):
             if known and other is not place:
                 claim = claim.without(other.claim)
-        if _changes_too(cpu, claim, place):
+        same_way = cpu.delta(claim) * place.delta(cpu) > 0
+        if _changes_too(cpu, claim, place) or (same_way and all_[place.row]):
             partial = cpu.sums(claim) != every
-            left[i] = place.having(cpu, claim)._replace(partial=partial)
+            now = place.having(cpu, claim)._replace(partial=partial)
+            left[i] = with_callees(cpu, program, now)
     return left
 
 
@@ -374,9 +380,10 @@ def with_callers(
     """
     rules: tuple[Callable[[Place, list[Place]], _Together | None], ...] = (
         partial(_callers_doing, cpu, program, total_known=total_known),
+        partial(_callers_sharing, cpu, program),
         partial(_contrary_callees, cpu, program),
         partial(_caller_taking_back, cpu),
-        partial(_inlined_too, cpu, program),
+        partial(_with_details, cpu, program),
         # Sources of Go show how a function does its work: each has its own lines.
         *(() if cpu.of_go else (partial(_details, cpu, program),)),
     )
@@ -425,6 +432,31 @@ def _callers_doing(
         return None
     claim = own.plus_all(one.claim for one in same)
     return _with_own_callers(cpu, place, claim, callers), same
+
+
+def _callers_sharing(
+    cpu: CPUComparison, program: Program, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a function of one side with several callers that lost other callees.
+
+    What they do in it they did themselves, or by others, on the other side.
+    """
+    callers = _calling(cpu, program, place)
+    if len(callers) < 2:
+        return None
+    claim, change = cpu.under(cpu.only(*callers)), 0.0
+    same = list[Place]()
+    for one in left:
+        if holds(cpu, claim, one):
+            same.append(one)
+            change += one.delta(cpu)
+        elif any(cpu.sums(one.claim.within(claim))):
+            return None
+    moved = cpu.delta(claim)
+    back = change - moved
+    if moved * change <= 0 or back * change < MUCH * change**2:
+        return None
+    return _with_own_callers(cpu, place, claim, callers)._replace(whole=True), same
 
 
 def _contrary_callees(
@@ -492,23 +524,24 @@ def _caller_taking_back(
     return Place(place.row, claim, *sums, whole=False, callers=(caller,)), ()
 
 
-def _inlined_too(
+def _with_details(
     cpu: CPUComparison, program: Program, place: Place, left: Sequence[Place]
 ) -> _Together | None:
-    """Return a function with its callees if those that changed alike are inlined.
+    """Return a function with callees that changed alike: inlined ones, and closures.
 
-    The compiler decides whose an instruction is.
+    The compiler decides whose an instruction is. A closure is its function's code.
     """
     if len(place.callers) > 1:
         return None
     whole = whole_of(cpu, place.row)
     inside = _inside(cpu, left, whole)
     alike = all(
-        one.base
-        and one.new
-        and not one.others
+        not one.others
         and one.delta(cpu) * place.delta(cpu) > 0
-        and always_inlined(cpu, one.row)
+        and (
+            _is_inside(cpu, one.row, place.row)
+            or (one.base and one.new and always_inlined(cpu, one.row))
+        )
         and holds(cpu, whole.claim, one)
         for one in inside
     )
@@ -634,7 +667,7 @@ def takes_another_path(cpu: CPUComparison, place: Place) -> bool:
     delta = place.delta(cpu)
     cum = cpu.scaled_delta(*cpu.cum_at(place.row))
     least = 0.0 if place.partial else MOST * delta * delta
-    return place.whole and cum * delta <= least
+    return place.whole and not place.callers and cum * delta <= least
 
 
 def _with_own_callers(
@@ -864,30 +897,17 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
     A function that is gone may have been replaced by a new one or by its caller's own
     code: what counts is the caller with its callees, on both sides.
     """
-    kept, closures = list[Place](), program.closures
+    kept = list[Place]()
     for place in found:
-        caller = None
         # Without all frames, the caller may be another one's.
-        if not (place.base and place.new) and not cpu.loses_callers:
-            known = all(cpu.cum_at(place.row))
-            # Own samples on one side only: the function calls others on the other side.
-            caller = (
-                whole_of(cpu, place.row)
-                if known
-                else _caller(cpu, program, place, found)
-            )
-            inside = caller is not None and _is_inside(cpu, place.row, caller.row)
-            if place.row in closures and not inside:
-                # It may be renumbered; what only its side calls it by is not.
-                caller = _calling_alone(cpu, program, place)
-                if caller is None:
-                    continue
-            # A closure is its function's code: without it, the function does the work.
-            if not (known or inside or place.row in closures) and (
-                caller is not None and _is_apart(cpu, place, caller)
-            ):
-                caller = None
-        kept.append(place if caller is None else _narrowed(cpu, caller, found))
+        if (place.base and place.new) or cpu.loses_callers:
+            kept.append(place)
+            continue
+        caller = _replacing(cpu, program, place, found)
+        if caller is not None:
+            kept.append(_narrowed(cpu, caller, found))
+        elif place.row not in program.closures:
+            kept.append(_with_own_callees(cpu, program, place))
     wholes = [place for place in kept if place.whole]
     unique: dict[int, Place] = {}
     for place in kept:
@@ -903,6 +923,36 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
             # Its own code took over from callees, or gave to them: both count together.
             unique[place.row] = whole_of(cpu, place.row)
     return list(unique.values())
+
+
+def _replacing(
+    cpu: CPUComparison, program: Program, place: Place, found: Sequence[Place]
+) -> Place | None:
+    """Return the function that does the work of a place that one side has, or None."""
+    if all(cpu.cum_at(place.row)):
+        # Own samples on one side only: the function calls others on the other side.
+        return whole_of(cpu, place.row)
+    caller = _caller(cpu, program, place, found)
+    if caller is not None and _is_inside(cpu, place.row, caller.row):
+        # A closure is its function's code: without it, the function does the work.
+        return caller
+    if place.row in program.closures:
+        # It may be renumbered; what only its side calls it by is not.
+        return _calling_alone(cpu, program, place)
+    return None if caller is None or _is_apart(cpu, place, caller) else caller
+
+
+def _with_own_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
+    """Return a function of one side with its callees, unless the other runs these."""
+    if place.whole:
+        return place
+    whole, side = whole_of(cpu, place.row), 1 if place.new else 0
+    called = below(cpu, cpu.only(place.row), whole.claim, side)
+    by, other = cpu.diff.normalization, cpu.cum[1 - side]
+    pair = by.scaled(*((other, called) if side else (called, other)))
+    shared = np.minimum(*pair)[program.own]
+    most = MUCH * max(by.scaled(whole.base, whole.new))
+    return place if shared.max(initial=0.0) >= most else whole
 
 
 def _calling_alone(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
@@ -1121,11 +1171,14 @@ def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...
     found, left, own = list[int](), place.claim, cpu.only(place.row)
     may = program.inner & program.nameable & ~_run_closures_of(cpu, place)
     may[place.row] = False
+    every = [below(cpu, own, left, side) for side in (0, 1)]
     change = place.delta(cpu)
     while change and len(found) < NAMED:
         base, new = (below(cpu, own, left, side) for side in (0, 1))
         same_way = cpu.diff.normalization.delta(base, new) * np.sign(change)
-        same_way[~(may & (base > 0) & (new > 0))] = 0
+        # What calls an earlier one, or is called by it, is no part of its own.
+        apart = base + new >= NEARLY_ALL * (every[0] + every[1])
+        same_way[~(may & apart & (base > 0) & (new > 0))] = 0
         most = float(same_way.max(initial=0.0))
         if most < GOOD_PART * abs(change):
             break

@@ -134,8 +134,6 @@ class Site(NamedTuple):
     among the functions of the byte comparison. `objects` are not `exact` if profiles
     count fewer than benchmarks: tiny objects share a block (runtime/malloc.go),
     credited to whoever allocates first, and whose the `missing` ones are is unknown.
-    If about as many are missing on both sides, next to the change in all objects
-    (`steady`), a change is known all the same.
     `agrees` says whether profiles have about the bytes that benchmarks count; else a
     good part of both is start-up, spread over different operation counts. `helpers` are
     functions below it that allocate on one side only, largest first: the figures
@@ -149,17 +147,11 @@ class Site(NamedTuple):
     objects: tuple[float, float]
     exact: bool
     missing: float = 0.0
-    steady: bool = False
     came: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     agrees: bool = True
     helpers: tuple[Site, ...] = ()
     held: tuple[float, float] | None = None
-
-    @property
-    def counts_objects(self) -> bool:
-        """Whether the change in objects is known."""
-        return self.exact or self.steady
 
     @property
     def shared(self) -> float:
@@ -278,14 +270,10 @@ class Sites:
         self._names = space.paired_functions.names
         self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
-        lack = missing or (0.0, 0.0)
-        self._missing_objects = max(*lack, 0.0)
-        self._exact = missing is not None and self._missing_objects < MINOR
+        self._exact = missing is not None and missing < MINOR
+        self._missing_objects = missing or 0.0
         counted = _counted(comparison, "alloc_space")
         self._objects = _counted(comparison, "alloc_objects")
-        said = self._objects or (0.0, 0.0)
-        most = max(abs(said[1] - said[0]), OBJECT) / _KNOWN
-        self._steady = missing is not None and abs(lack[1] - lack[0]) <= most
         self._held = [d.normalization.scaled(*d.totals) for d in self._diffs]
         held = self._held[0]
         self._untimed = counted is not None and any(
@@ -342,11 +330,15 @@ class Sites:
             objects=_added([one.objects for one in parts]),
         )
 
-    def under(self, name: str) -> tuple[Site, frozenset[str]]:
-        """Return what a function with its callees allocates, and the sites in it."""
-        row = self._names.index(name) if name in self._names else -1
-        amounts = self._amounts_under([name])
-        return self._site(name, row, amounts.sum(axis=2)), self._within(amounts)
+    def under(self, *names: str) -> tuple[Site, frozenset[str]]:
+        """Return what functions with their callees allocate, and the sites in them.
+
+        The site has the name of the first one.
+        """
+        first = names[0]
+        row = self._names.index(first) if first in self._names else -1
+        amounts = self._amounts_under(names)
+        return self._site(first, row, amounts.sum(axis=2)), self._within(amounts)
 
     def inside(self, names: Sequence[str]) -> frozenset[str]:
         """Return the sites in functions with their callees.
@@ -430,7 +422,6 @@ class Sites:
             objects, exact, missing = self._objects, True, 0.0
         return Site(
             *(name, row, space, objects, exact, missing),
-            steady=self._steady,
             agrees=self._agree,
             held=self._held[0],
         )
@@ -448,17 +439,15 @@ class Sites:
         return np.array(found)
 
 
-def _missing(
-    comparison: Comparison, objects: ProfileDiff
-) -> tuple[float, float] | None:
-    """Return how many objects per op profiles of (base, new) miss, None if unknown."""
+def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
+    """Return how many objects per op profiles miss, the larger of both sides."""
     done = operations_of_both(objects.base, objects.new)
     counted = _counted(comparison, "alloc_objects")
     if done is None or counted is None:
         return None
     held = (total / count for total, count in zip(objects.totals, done, strict=True))
-    base, new = (said - own for own, said in zip(held, counted, strict=True))
-    return base, new
+    lack = (said - own for own, said in zip(held, counted, strict=True))
+    return max(*lack, 0.0)
 
 
 def _counted(comparison: Comparison, kind: str) -> tuple[float, float] | None:
@@ -532,8 +521,7 @@ def amounts(totals: Allocated, site: Site) -> str:
     """
     site = within(totals, site)
     space = f"{arrow(*site.space, 'B')}/op"
-    change = abs(site.objects[1] - site.objects[0])
-    few = not site.steady and change < _KNOWN * site.missing
+    few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
     few |= _is_whole_change(totals, site)
     if totals.varies[1] and totals.space is not None:
         return space
@@ -541,7 +529,7 @@ def amounts(totals: Allocated, site: Site) -> str:
         return space
     # Bytes that stay are no part of a change.
     space = "" if site.space[0] == site.space[1] else f"{space}, "
-    printed = [_objects(side, about=not site.counts_objects) for side in site.objects]
+    printed = [_objects(side, about=not site.exact) for side in site.objects]
     if printed[0] == printed[1]:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
@@ -653,12 +641,7 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
-    near = [MINOR * abs(change) for _, change in changes]
-    if not site.exact:
-        # Which of the tiny objects in a block are whose is not known.
-        near[1:] = [max(LITTLE * abs(change), _CUT_OFF) for _, change in changes[1:]]
-    pairs = zip(changes, near, strict=True)
-    if all(abs(part - change) <= most for (part, change), most in pairs):
+    if all(abs(part - change) <= MINOR * abs(change) for part, change in changes):
         counts = " and ".join(
             count
             for (count, _, _), (_, all_) in zip(known, changes, strict=True)
@@ -670,7 +653,7 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
     clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]
-    if site.counts_objects:
+    if site.exact:
         clauses += [
             f"{_signed(a)} of {_signed(b)} allocs/op"
             for a, b in changes[1:]
@@ -703,7 +686,7 @@ def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
     if totals.space is not None and max(totals.space) >= BYTE:
         yield ALLOCATED["alloc_space"], totals.space, site.space
     # Where all objects are as many as before, fewer of one site are more of another.
-    known = site.counts_objects and not totals.varies[1]
+    known = site.exact and not totals.varies[1]
     if (
         (known or totals.space is None)
         and totals.objects is not None

@@ -381,7 +381,8 @@ def _as_many(finding: Finding) -> bool:
     """Return whether a site makes as many objects as before, of another size."""
     counts = [(one.base, one.new) for one in finding.evidence if one.unit == "objects"]
     return bool(counts) and all(
-        base and new and abs(new - base) <= OBJECT for base, new in counts
+        base and new and abs(new - base) <= max(OBJECT, MINOR * base)
+        for base, new in counts
     )
 
 

@@ -27,7 +27,7 @@ _FUNCTION = re.compile(
     r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w++)(?=\s*+[\[(])", re.MULTILINE
 )
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
-_STRUCT = r"(?:\[[^\]\n]*\])?[ \t]+struct[ \t]*\{"
+_STRUCT = r"(?:\[[^{\n]*\])?[ \t]+struct[ \t]*\{"
 _VALUE = r"(?=[ \t,].*=)"
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")

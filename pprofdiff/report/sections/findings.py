@@ -119,9 +119,14 @@ def _subject(
     causes = [f for f in shown if f.parent not in ids]
     numbered = [f for f in causes if f.severity != "info"]
     having = [str(i) for i, f in enumerate(numbered, 1) if f.explains]
+    # What another cause has of a function's CPU is no part of the rest.
+    known = {name for f in numbered if f.explains for name in f.names}
     # A consequence of an allocation is no part of what it costs itself.
     without = [
-        str(i) for i, f in enumerate(numbered, 1) if not f.explains or f.own is None
+        str(i)
+        for i, f in enumerate(numbered, 1)
+        if (not f.explains and not known.issuperset(f.functions))
+        or (f.explains and f.own is None)
     ]
     alone, they = _alone(causes, found), whole and len(having) > 1
     below = False

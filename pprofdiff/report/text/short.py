@@ -279,7 +279,7 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         for one in shown
     ]
     if left := len(below) - len(shown):
-        texts[-1] += f"; and {left} more"
+        texts[-1] += f" (+{left} smaller)"
     return [Paragraph(one, "", f"{indent}↳ ", most=2, title=True) for one in texts]
 
 

@@ -409,26 +409,6 @@ def test_who_allocates_all_bytes_allocates_all_objects(sizes, others, title):
     assert [cause.title for cause in findings.causes] == ([title] if title else [])
 
 
-OF_G = {path("runtime.mallocgc", "G"): (40, 4000)}
-
-
-@pytest.mark.parametrize(
-    ("tiny", "title"),
-    [
-        ((6, 6), "p.F allocates fewer, larger objects: 300 → 302 B/op"),
-        # Those that profiles miss may be F's.
-        ((18, 6), None),
-    ],
-)
-def test_objects_of_a_function_are_known_where_as_many_are_missing(tiny, title):
-    base, new = (
-        Unit(F_AND_G, {path("runtime.mallocgc", "F"): (count, size), **OF_G}, tiny=more)
-        for count, size, more in ((30, 300, tiny[0]), (10, 302, tiny[1]))
-    )
-    titles = [cause.title for cause in causes(base, new)[1].causes]
-    assert [one.startswith(title or "?") for one in titles] == [True] * bool(title)
-
-
 def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     sides = [
         Unit(F_AND_G, {path("runtime.mallocgc", name): (count, 64 * count)})

@@ -133,6 +133,9 @@ class GoBenchmarks:
         """Run the timed turns of a round alone; write ``bench.txt``."""
         began, ran = self._in_turns()
         if not self._timed_before:
+            if self._turn_s is not None and self._run_longer(ran, self._turn_s):
+                # The cost per op may depend on b.N: all turns of a benchmark have one.
+                began, ran = self._in_turns()
             # All rounds print the same figures, or turns would not pair.
             self._without_cpu = {
                 leaf
@@ -145,8 +148,6 @@ class GoBenchmarks:
                 lines += self._lines(side, leaf, printed, ended, lines)
             with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
                 file.write(b"\n".join([*lines, b""]))
-        if not self._timed_before and self._turn_s is not None:
-            self._run_longer(ran, self._turn_s)
         self._timed_before = True
         return tuple(began.items())
 
@@ -166,8 +167,9 @@ class GoBenchmarks:
                         self._start_up(side, leaf)
         return began, ran
 
-    def _run_longer(self, ran: Mapping[SideName, list[_Ran]], seconds: float) -> None:
-        """Raise iterations so that turns take about `seconds`."""
+    def _run_longer(self, ran: Mapping[SideName, list[_Ran]], seconds: float) -> bool:
+        """Raise iterations to turns of about `seconds`; return whether any rose."""
+        rose = False
         for leaf, plan in self.plans.items():
             took = {
                 side: median(
@@ -186,8 +188,10 @@ class GoBenchmarks:
                 timed = raised(plan.timed, took, seconds)
                 self.plans[leaf] = plan._replace(timed=timed)
                 if timed != plan.timed:
+                    rose = True
                     for side in SIDES:
                         self._empty.pop((side, leaf), None)
+        return rose
 
     def trace(self, side: SideName, folder: str) -> None:
         """Write trace.out of the first benchmark, from one run as long as a turn."""

@@ -148,3 +148,27 @@ def test_iterations_suit_a_benchmark_by_itself(tmp_path):
     )
     # A turn is a tenth of a second or less, and an op takes a microsecond at least.
     assert later <= 100_000
+
+
+def test_all_turns_of_a_benchmark_have_the_iterations_that_suit_it(tmp_path):
+    """A pilot on a busy machine may be many times too slow; cost may depend on b.N."""
+    layouts = built(tmp_path, LEAVES_STATE)
+    few = Plan(*[Counts(20, 20)] * 3)
+    plans = {Leaf("example.com/p", "Later"): few}
+    benchmarks = GoBenchmarks(layouts, plans, TURNS, TURNS, 0.05)
+    folders = {side: str(tmp_path / side) for side in SIDES}
+    for side in SIDES:
+        (tmp_path / side).mkdir()
+    benchmarks.timed_round(folders)
+    counts = [
+        int(count)
+        for side in SIDES
+        for count in re.findall(
+            r"^BenchmarkLater\S*\s+(\d+)",
+            (tmp_path / side / "bench.txt").read_text(),
+            re.MULTILINE,
+        )
+    ]
+    assert len(counts) == TURNS * len(SIDES)
+    assert len(set(counts)) == 1
+    assert counts[0] > few.timed.base

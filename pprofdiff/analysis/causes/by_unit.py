@@ -10,6 +10,7 @@ from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
+from pprofdiff.analysis.policy import MOST
 
 # The most units to explain: readers open no more.
 _MOST = 5
@@ -53,6 +54,8 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
     for number, (units, of_unit, why) in enumerate(explained, 1):
         names = ", ".join(unit.name for unit in units)
         causes = [one for one in why.causes if one.severity != "info"]
+        if _explains_little(of_unit, causes, units):
+            continue
         if not causes and known.isdisjoint(_sampled(of_unit)):
             # Otherwise a cause of other units runs here too: nothing else is likelier.
             causes = list(why.causes)
@@ -67,6 +70,22 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
                 for finding in (cause, *why.consequences(cause.id))
             )
     yield from found
+
+
+def _explains_little(
+    of_unit: Comparison, causes: Sequence[Finding], units: Sequence[Unit]
+) -> bool:
+    """Return whether causes have less than half of what benchmarks changed by.
+
+    They would read as the reason. Counted allocations may have no CPU of their own.
+    """
+    cpu = of_unit.cpu
+    if cpu is None or not causes or any(one.sure for one in causes):
+        return False
+    base, _ = cpu.normalization.scaled(*cpu.totals)
+    least = min((unit.cost.ratio - 1 for unit in units), key=abs)
+    found = sum(one.explains or 0.0 for one in causes)
+    return found * least < MOST * base * least**2
 
 
 def _sampled(comparison: Comparison) -> Sequence[str]:

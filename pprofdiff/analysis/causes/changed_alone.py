@@ -367,7 +367,10 @@ def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, .
 
 
 def _struct_at(place: _Place) -> str:
-    """Return the struct type that a place is in, ``ast.Leaf``, "" for none."""
+    """Return the struct type whose fields a place has, ``ast.Leaf``, "" for none.
+
+    A first line with another name alone is that of a renamed type.
+    """
     if place.hunk is None:
         return ""
     side = 1 if place.hunk.new_count else 0
@@ -376,7 +379,8 @@ def _struct_at(place: _Place) -> str:
         return ""
     file = go_file(text.lines)
     for one in file.structs:
-        if one.line <= lines.start and lines.stop - 1 <= one.last:
+        inside = one.line <= lines.start and lines.stop - 1 <= one.last
+        if inside and (lines.stop - 1 > one.line or one.line == one.last):
             return f"{file.package}.{one.name}"
     return ""
 

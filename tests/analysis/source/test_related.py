@@ -862,6 +862,23 @@ def test_a_type_with_other_fields_is_named_where_no_function_changed(
     assert ("fields of type" in found) == ("fields" in said)
 
 
+def test_a_renamed_type_has_the_same_fields(tmp_path):
+    text_of = OF_TYPES.replace("T struct", "U struct").replace("*T", "*U")
+    _, benchmark, *loop = path("F")
+    line = OF_TYPES.split("\n").index("\twork()") + 1
+    stack = (
+        (f"{PACKAGE}.F", "/b/p/f.go", line),
+        (benchmark, "/b/p/f_test.go", 4),
+        *loop,
+    )
+    comparison = compared(*2 * [Unit({stack: 600}, noise=0.2)])
+    files = {"f_test.go": TESTS_OF_F, "f.go": OF_TYPES}
+    sources = committed(tmp_path, "example.com/p", files, {"f.go": text_of})
+    found = text(report_of(comparison, sources=sources))
+    assert "is the only function in the CPU profile whose code changed" in found
+    assert "fields of type" not in found
+
+
 @pytest.mark.parametrize("objects", [100, 130])
 def test_a_type_is_named_whose_values_are_larger_now(tmp_path, objects):
     """If F makes more of them, their size is no reason alone."""

@@ -333,7 +333,9 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     sentences = place_words.sentences(cpu, place)
     if counted:
         all_ = " cum" if place.whole else ""
-        sentences = [view.allocates(f"{counted}{all_}"), *sentences]
+        one = view.mix and not place.others
+        of_unit = in_one_unit(view.comparison, name, cum=place.whole) if one else ""
+        sentences = [of_unit or view.allocates(f"{counted}{all_}"), *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
@@ -612,7 +614,9 @@ def _of_total(view: _View, site: Site, counted: Site, *, alone: bool) -> str:
     """Return what a site is of all that is allocated, as a sentence, or ""."""
     one = view.mix and not site.gone and not site.helpers
     of_unit = in_one_unit(view.comparison, site.name) if one else ""
-    return of_unit or share_of_change(view.totals, counted, alone=alone, mix=view.mix)
+    if of_unit:
+        return f"{of_unit}."
+    return share_of_change(view.totals, counted, alone=alone, mix=view.mix)
 
 
 def _is_flat(of: Sites, site: Site) -> bool:

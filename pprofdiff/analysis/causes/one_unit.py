@@ -6,31 +6,30 @@ Per op of several benchmarks together, it is diluted by the operations of the ot
 from __future__ import annotations
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
-from pprofdiff.analysis.causes.sites import Sites, allocated, within
+from pprofdiff.analysis.causes.sites import Sites, allocated, amounts
 from pprofdiff.analysis.causes.wording import arrow
 from pprofdiff.analysis.comparison import Comparison
 
 
-def in_one_unit(comparison: Comparison, name: str) -> str:
+def in_one_unit(comparison: Comparison, name: str, *, cum: bool = False) -> str:
     """Return what a function allocates in the only benchmark with it, as a sentence.
 
-    "" if several have it, or if not all benchmarks have samples of their own.
+    With `cum`, its callees' allocations count. "" if several have it, or if not all
+    benchmarks have samples of their own.
     """
     turns, found = comparison.turns, _units_with(comparison, name)
     sites = Sites.of(found[0][1]) if len(found) == 1 else None
-    site = None if sites is None else sites.together([name])
-    if turns is None or site is None:
+    if turns is None or sites is None:
         return ""
+    site = sites.under(name)[0] if cum else sites.together([name])
     key, of_unit = found[0]
     totals = allocated(of_unit)
-    if totals.space is None:
+    if site is None or totals.space is None:
         return ""
     label = dict(zip(turns.names, unit_names(turns.names), strict=True))[key]
-    own, whole = (
-        arrow(*pair, "B") for pair in (within(totals, site).space, totals.space)
-    )
-    of_all = "all of it" if own == whole else f"of {whole}/op"
-    return f"Only {label} has it: {own}/op there, {of_all}."
+    own, whole = amounts(totals, site), f"{arrow(*totals.space, 'B')}/op"
+    of_all = "which is all" if own.startswith(whole) else f"of {whole}"
+    return f"It allocates only in {label}: {own}, {of_all}"
 
 
 def only_varies(comparison: Comparison, name: str) -> bool:

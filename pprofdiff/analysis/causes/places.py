@@ -1170,9 +1170,10 @@ def _library_part(
 ) -> tuple[int, ...]:
     """Return the library function that both sides call with most of a place's change.
 
-    As of a sort that runs less often: its own callees depend on what it is given.
+    As of a sort that runs less often: its own callees depend on what it is given. Only
+    names of Go show what is a library's.
     """
-    if not (place.base and place.new):
+    if not (cpu.of_go and place.base and place.new):
         return ()
     own, change = cpu.only(place.row), place.delta(cpu)
     base, new = (below(cpu, own, place.claim, side) for side in (0, 1))

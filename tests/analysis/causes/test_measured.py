@@ -526,7 +526,7 @@ def test_what_one_benchmark_alone_allocates_is_per_op_of_it():
     ]
     comparison = compared(*units)
     text = "\n".join(one.text for one in report_of(comparison).findings.causes)
-    assert "Only A has it: 4.00 → 1.00 KiB/op there, all of it." in text
+    assert "It allocates only in A: 4.00 → 1.00 KiB/op, which is all." in text
 
 
 def test_objects_that_another_site_makes_now_are_no_change():
@@ -975,3 +975,46 @@ def test_what_others_take_back_of_sites_that_exceed_the_total_is_said(new, rest,
     ]
     other = Site("p.Other", 9, (900.0, 900.0 + rest), (1.0, 1.0), exact=True)
     assert read(taken_back(totals, sites, [*sites, other]))[0] == said
+
+
+def test_a_library_function_with_most_of_a_change_is_named_in_its_caller():
+    """Its callees, of which one side lacks some, depend on what it is given."""
+    base, new = (
+        REST
+        | {path("F"): 100}
+        | {path("sort.Slice", "F"): slice_}
+        | {path(f"sort.{inner}", "sort.Slice", "F"): 200 for inner in inside}
+        for slice_, inside in ((100, ("partition", "siftDown")), (40, ()))
+    )
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert cause.title.startswith("p.F uses 77% less CPU")
+    assert "In it: sort.Slice " in cause.text
+    assert "sort.partition" not in cause.text
+
+
+def in_test_file(costs):
+    """Return stacks whose benchmark is in a test file, and so no place."""
+    return {
+        tuple((n, "/p/a_test.go", 4) if "Benchmark" in n else n for n in stack): cost
+        for stack, cost in costs.items()
+    }
+
+
+def test_callers_that_share_a_new_function_count_together():
+    """A and B did by other functions what New does for both."""
+    old = {path(f"Old{i}", one): 125 for one in "AB" for i in range(4)}
+    base = REST | {path(one): 300 for one in "AB"} | old
+    shared = {path("New", one): 300 for one in "AB"}
+    new = REST | {path(one): 700 for one in "AB"} | shared
+    (cause,) = causes(*(Unit(in_test_file(side)) for side in (base, new)))[1].causes
+    assert re.match(r"p\.[AB] and p\.[AB] with p\.New use 25% more CPU", cause.title)
+
+
+def test_a_new_function_has_the_callees_that_it_alone_calls():
+    base = REST | {path("F"): 100}
+    inside = {path("fmt.Sprintf", "New", "F"): 800, path("In", "New", "F"): 300}
+    new = base | {path("runtime.mapassign", "F"): 1500} | inside
+    _, second = causes(Unit(base), Unit(new))[1].causes
+    assert re.fullmatch(
+        r"p\.New now takes 35.5% of the CPU: 0.00 → 11.22 ms/op cum", second.title
+    )

@@ -1147,22 +1147,28 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
                 # The other side calls nearly all of it too: only its name is new.
                 continue
             claim = left.within(cpu.under(cpu.only(best)))
-            matters = abs(cpu.delta(claim)) >= MUCH * abs(place.delta(cpu))
             # What took the place of a callee matters if it has much of that side.
-            if gone if side else added:
-                matters |= alone[best] >= MUCH * (place.base, place.new)[side]
-            if matters and cpu.change(claim).significant:
+            instead = bool(gone if side else added)
+            part = alone[best] / (place.base, place.new)[side] if instead else 0.0
+            if _matters(cpu, place, claim, part):
                 found.append(best)
                 claimed = claimed.without(claim)
         if claimed is left:
             break
         left = claimed
-    parts = _library_part(cpu, program, place)
+    of_one, change = cpu.delta(place.claim.without(left)), place.delta(cpu)
+    few = of_one * change < MOST * change**2
+    parts = _library_part(cpu, program, place) if few else ()
     if parts:
-        # It has most of the change; what else one side calls is in it, or little.
         return place._replace(gone=(), added=(), parts=parts)
     parts = () if gone or added else _parts(cpu, program, place)
     return place._replace(gone=tuple(gone), added=tuple(added), parts=parts)
+
+
+def _matters(cpu: CPUComparison, place: Place, claim: Claim, part: float) -> bool:
+    """Return whether a callee has much of a place's change, or a large `part`."""
+    much = abs(cpu.delta(claim)) >= MUCH * abs(place.delta(cpu)) or part >= MUCH
+    return much and cpu.change(claim).significant
 
 
 def _library_part(

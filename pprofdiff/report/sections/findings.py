@@ -362,11 +362,12 @@ def _together(
         or not explained.quiet
         or abs(whole - part) > (1 - COVERS) * max(abs(whole), abs(part))
     ):
-        text = f"{who} {parts}."
         if beyond:
             text = f"{who} {amount}; the rest is {rest}, the total {total}."
-        elif explained.quiet and not against:
-            text += f" No group of the rest ({rest}) changed significantly by itself."
+        elif against:
+            text = f"{who} {parts}."
+        else:
+            text = f"{who} {parts}{_loud(rest, quiet=explained.quiet)}"
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
         text = f"The rest, {rest} of {total}, is within noise."
@@ -375,6 +376,13 @@ def _together(
     else:
         text = f"{who} {parts}; the rest ({rest}) is within noise."
     return text
+
+
+def _loud(rest: str, *, quiet: bool) -> str:
+    """Return the end of a sentence on a rest that is large or partly significant."""
+    if quiet:
+        return f". No group of the rest ({rest}) changed significantly by itself."
+    return f"; the rest is {rest}."
 
 
 def _groups(explained: Explained, scale: Scale) -> str:

@@ -462,7 +462,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         and " → " in amounts(view.totals, site)
         and not (view.mix and only_varies(view.comparison, site.name))
     ]
-    found = view.sites.with_helpers(large)
+    found = view.sites.with_common_caller(view.sites.with_helpers(large))
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
     return needed(view.totals, kept)[:_SITES]
@@ -490,6 +490,8 @@ def _of_site(
     amount = amounts(view.totals, site)
     if view.sites is not None and _is_flat(view.sites, site):
         amount += f" {FLAT_WITH_LIBRARY}"
+    elif site.is_cum:
+        amount += " cum"
     everyone = _everyone(site)
     claim, said, cpu = None, "", view.cpu
     called = list[str]()
@@ -676,6 +678,12 @@ def _first(names: Sequence[str]) -> str:
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
     first, verb = site.helpers[0], f"allocates {'less' if fewer else 'more'}:"
+    if site.is_cum:
+        inside = (
+            f"{place_words.called(one.name)} {arrow(*one.space, 'B')}/op"
+            for one in site.helpers
+        )
+        return verb, f"In it: {', '.join(inside)}."
     if not all(site.space):
         verb = "allocates now:" if site.space[1] else _NOTHING
     side = "new" if first.space[1] else "base"

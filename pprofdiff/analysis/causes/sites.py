@@ -15,7 +15,14 @@ from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.views import Masks, View
-from pprofdiff.analysis.policy import LITTLE, MINOR, MOST, MUCH, NEARLY_ALL
+from pprofdiff.analysis.policy import (
+    GOOD_PART,
+    LITTLE,
+    MINOR,
+    MOST,
+    MUCH,
+    NEARLY_ALL,
+)
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
@@ -137,8 +144,8 @@ class Site(NamedTuple):
     `agrees` says whether profiles have about the bytes that benchmarks count; else a
     good part of both is start-up, spread over different operation counts. `helpers` are
     functions below it that allocate on one side only, largest first: the figures
-    include theirs. With `gone`, they are what these functions allocated in base, and
-    what `came`, this one among them, allocate in new.
+    include theirs, or all callees' (`is_cum`). With `gone`, they are what these
+    functions allocated in base, and what `came`, this one among them, allocate in new.
     """
 
     name: str
@@ -152,6 +159,11 @@ class Site(NamedTuple):
     agrees: bool = True
     helpers: tuple[Site, ...] = ()
     held: tuple[float, float] | None = None
+
+    @property
+    def is_cum(self) -> bool:
+        """Whether helpers of one side replaced others: all callees count then."""
+        return {bool(one.space[1]) for one in self.helpers} == {False, True}
 
     @property
     def shared(self) -> float:
@@ -411,6 +423,42 @@ class Sites:
                     left.remove(inner)
                     break
         return left
+
+    def with_common_caller(self, sites: Sequence[Site]) -> list[Site]:
+        """Return sites; those of one side each that replaced others as their caller's.
+
+        What counts is the function below which one side allocates in some, and the
+        other in others, with a good part of it each.
+        """
+        gone, came = (
+            [one for one in sites if one.space[side] and not one.space[1 - side]]
+            for side in (0, 1)
+        )
+        one_sided = [one for one in (*gone, *came) if not (one.gone or one.helpers)]
+        sides = [sum(max(one.space) for one in some) for some in (gone, came)]
+        both = min(sides) >= GOOD_PART * max(sides) > 0
+        outer = self._calling(one_sided) if both else None
+        if outer is None or len(one_sided) < len(gone) + len(came):
+            return list(sites)
+        whole, inside = self.under(outer)
+        left = [one for one in sites if one not in one_sided]
+        if any(one.name in inside for one in left):
+            return list(sites)
+        one_sided.sort(key=lambda one: -max(one.space))
+        return [*left, whole._replace(helpers=tuple(one_sided))]
+
+    def _calling(self, sites: Sequence[Site]) -> str | None:
+        """Return the nearest function of the program with all sites below it."""
+        functions = self._diffs[0].paired_functions
+        wanted = {one.name for one in sites}
+        cum = functions.raw("cum")
+        may = functions.own & ~self._harness & (cum[0] > 0) & (cum[1] > 0)
+        rows = np.flatnonzero(may).tolist()
+        for row in sorted(rows, key=lambda row: int(cum[0][row] + cum[1][row])):
+            name = self._names[row]
+            if name not in wanted and wanted <= self.inside([name]):
+                return name
+        return None
 
     def _site(self, name: str, row: int, amounts: NDArray[np.float64]) -> Site:
         """Return a function's site, given its `_amounts` of shape (kind, side)."""

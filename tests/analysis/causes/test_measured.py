@@ -977,6 +977,19 @@ def test_what_others_take_back_of_sites_that_exceed_the_total_is_said(new, rest,
     assert read(taken_back(totals, sites, [*sites, other]))[0] == said
 
 
+def test_what_allocates_instead_of_another_packages_function_is_its_callers():
+    """The one that is gone is unchanged: F calls it no longer."""
+    own = {path("runtime.mallocgc", "F"): (1, 4000)}
+    old, new = (f"example.com/{package}.Grow" for package in ("old", "new"))
+    base = own | {path("runtime.mallocgc", old, "F"): (8, 7000)}
+    now = own | {path("runtime.mallocgc", new, "F"): (1, 5000)}
+    (cause,) = causes(Unit(F_AND_G, base), Unit(F_AND_G, now))[1].causes
+    assert cause.title == ("p.F allocates less: 10.7 → 8.8 KiB/op, 9 → 2 allocs/op cum")
+    assert "In it: old.Grow 6.84 → 0.00 KiB/op, new.Grow 0.00 → 4.88 KiB/op." in (
+        cause.text
+    )
+
+
 def test_a_library_function_with_most_of_a_change_is_named_in_its_caller():
     """Its callees, of which one side lacks some, depend on what it is given."""
     base, new = (

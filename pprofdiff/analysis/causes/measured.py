@@ -42,6 +42,7 @@ from pprofdiff.analysis.causes.places import (
     with_callers,
 )
 from pprofdiff.analysis.causes.sites import (
+    BYTE,
     OBJECT,
     Allocated,
     Site,
@@ -355,8 +356,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         inside = place_words.inlining(cpu, place), place_words.callees(cpu, place)
         text = joined([sentence for sentence in inside if sentence])
         return finding._replace(title=_most(cpu, place), text=text)
+    # A few samples may miss what allocates there.
+    least = 0.0 if site is None else min(site.space)
     return finding._replace(
-        title=place_words.title(cpu, place),
+        title=place_words.title(cpu, place, runs=least >= BYTE),
         text=joined(sentences),
         amount=place_words.amount(cpu, place),
         severity=severity_of(share),

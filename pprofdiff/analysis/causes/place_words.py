@@ -68,8 +68,11 @@ def most(cpu: CPUComparison, place: Place) -> str:
     return f"{what} in {cpu.noun} is in {who(cpu, place)}{callees}: {amount}"
 
 
-def title(cpu: CPUComparison, place: Place) -> str:
-    """Return a place's change as a title."""
+def title(cpu: CPUComparison, place: Place, *, runs: bool = False) -> str:
+    """Return a place's change as a title.
+
+    `runs` says that one without samples on a side is known to run there.
+    """
     size, whose, noun = amount(cpu, place), who(cpu, place), cpu.noun
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
@@ -79,10 +82,12 @@ def title(cpu: CPUComparison, place: Place) -> str:
             return f"{whose} {cpu.moves(place.delta(cpu))}: {size}"
         return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
     if not place.new:
-        return f"{whose} no longer {takes} {noun}: {size}"
+        much = f"hardly {takes} {noun} now" if runs else f"no longer {takes} {noun}"
+        return f"{whose} {much}: {size}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
-        return f"{whose} now {takes} {share} of the {noun}: {size}"
+        now = f"{uses} more {noun}" if runs else f"now {takes} {share} of the {noun}"
+        return f"{whose} {now}: {size}"
     if cpu.in_shares:
         return f"{whose} {cpu.moves(ratio - 1, several=takes == 'take')}: {size}"
     # One sample may as well have been three, so that "40×" would be "13×".

@@ -52,8 +52,17 @@ def of_other_ops(report: ReportModel) -> bool:
 
 
 def of_single_benchmarks(report: ReportModel) -> bool:
-    """Return whether each cause is of one benchmark, or of one label's value."""
-    return any(one.unit for one in report.findings.causes if one.severity != "info")
+    """Return whether each cause is of one benchmark, or of one label's value.
+
+    Where benchmarks changed differently, their mean describes none of them.
+    """
+    if any(one.unit for one in report.findings.causes if one.severity != "info"):
+        return True
+    if report.comparison.alone is None:
+        return False
+    from pprofdiff.analysis.causes.by_unit import change_apart
+
+    return change_apart(report.comparison, report.outcome.moved)
 
 
 def outside_notes(account: Account) -> Iterator[str]:

@@ -1031,3 +1031,15 @@ def test_a_new_function_has_the_callees_that_it_alone_calls():
     assert re.fullmatch(
         r"p\.New now takes 35.5% of the CPU: 0.00 → 11.22 ms/op cum", second.title
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "verb"), [(1, "hardly takes CPU now"), (0, "no longer takes CPU")]
+)
+def test_what_still_allocates_still_runs(left, verb):
+    """A few samples may miss a function that runs much less."""
+    base = {path("runtime.mallocgc", "Hash"): (100, 6400)}
+    new = {path("runtime.mallocgc", "Hash"): (left, 64 * left)} if left else {}
+    before, now = REST | {path("Hash", "F"): 600}, REST
+    first, *_ = causes(Unit(before, base), Unit(now, new))[1].causes
+    assert first.title.startswith(f"p.Hash {verb}: ")

@@ -39,6 +39,9 @@ _TITLES = {
     ("flat", False): "Costs less (flat)",
 }
 
+# In the title of a table whose functions have callees that the other side lacks.
+_AND_OTHERS = " and callees that only one side has"
+
 
 def movers(
     diff: ProfileDiff,
@@ -150,14 +153,13 @@ def owned_most(
         return
     table = diff.table(granularity)
     paired = diff.paired_functions
+    nearest = base_rows, new_rows = tuple(
+        np.where(one.owner >= 0, paired.union[side][one.owner], -1)
+        for side, one in enumerate(diff.attributions)
+    )
     if measured:
         profiles = diff.base.profile, diff.new.profile
         base_rows, new_rows = owners_in_both(paired, profiles)
-    else:
-        base_rows, new_rows = (
-            np.where(one.owner >= 0, paired.union[side][one.owner], -1)
-            for side, one in enumerate(diff.attributions)
-        )
     runs = diff.runs_of((base_rows, new_rows), len(paired.names))
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
@@ -198,7 +200,12 @@ def owned_most(
         for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
     )
     made = _table(diff, labels, "owned", table.noun, rows_of, len(moved))
-    yield replace(made, title=f"What changed most ({FLAT_WITH_LIBRARY} calls)")
+    others = any(
+        np.any(np.isin(rows, shown) & (rows != own))
+        for rows, own in zip((base_rows, new_rows), nearest, strict=True)
+    )
+    what = f"{FLAT_WITH_LIBRARY} calls{_AND_OTHERS if others else ''}"
+    yield replace(made, title=f"What changed most ({what})")
 
 
 def _without_runtime(

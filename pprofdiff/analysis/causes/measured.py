@@ -121,14 +121,16 @@ class _View(NamedTuple):
     mix: bool
     comparison: Comparison
 
-    def allocates(self, counted: str) -> str:
+    def allocates(self, counted: str, *, several: bool = False) -> str:
         """Return what a place allocates as a sentence, beginning with bytes per op.
 
-        With several benchmarks, the counts are averages.
+        With several benchmarks, the counts are averages. A place may be `several`
+        functions.
         """
+        sentence = f"{'They allocate' if several else 'It allocates'} {counted}"
         if not self.mix:
-            return f"It allocates {counted}"
-        sentence = f"It allocates {counted} on average"
+            return sentence
+        sentence = f"{sentence} on average"
         if self.totals.space is None:
             return sentence
         whole = f"{arrow(*self.totals.space, 'B')}/op"
@@ -336,7 +338,9 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         all_ = " cum" if place.whole else ""
         one = view.mix and not place.others
         of_unit = in_one_unit(view.comparison, name, cum=place.whole) if one else ""
-        sentences = [of_unit or view.allocates(f"{counted}{all_}"), *sentences]
+        several = len(place.callers) > 1
+        said = view.allocates(f"{counted}{all_}", several=several)
+        sentences = [of_unit or said, *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])

@@ -41,6 +41,7 @@ _ARRAY = r"\[\d+\]"
 _POINTERS = r"(?:\*|\[\d*\])+"
 _METHOD = r"(?:^|; )(\w+)\("
 _LEFT_OUT = "…"
+_INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
 # Of template arguments, not of operators.
 _BRACKET = re.compile(r"(?<!operator)(?<!operator<)<|(?<!operator)(?<![->])>|(?<=>)>")
 
@@ -64,6 +65,18 @@ def short(name: str) -> str:
     becomes ``[…]``. Of names that are not Go's, long template arguments are left out.
     """
     return _spelled(name, _qualifier, _argument)
+
+
+def inlined_closure(name: str) -> tuple[str, str]:
+    """Return a function's readable name, and the benchmark that has it inlined, or "".
+
+    The closure of a function inlined into a benchmark is named after both:
+    ``store.BenchmarkGet.Get.func1``.
+    """
+    readable = short(name)
+    package, _, rest = readable.partition(".")
+    found = _INLINED_CLOSURE.fullmatch(rest)
+    return (f"{package}.{found[2]}", found[1]) if found else (readable, "")
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:

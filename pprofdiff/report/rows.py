@@ -16,7 +16,7 @@ from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import strip_type_arguments
-from pprofdiff.goruntime.readable import short
+from pprofdiff.goruntime.readable import inlined_closure, short
 from pprofdiff.kinds import KindId
 from pprofdiff.units import printable
 
@@ -281,7 +281,7 @@ class SourceNote(NamedTuple):
             return self.said
         known = self.titled or self.named
         # Lines are those of every instance of a generic function.
-        function = short(strip_type_arguments(self.lines.function))
+        function, _ = inlined_closure(strip_type_arguments(self.lines.function))
         where = "" if known else f" in {function}"
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
         together = "together " if self.said and not self.lines.alone else ""

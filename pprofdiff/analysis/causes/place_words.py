@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -25,7 +24,7 @@ from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
-from pprofdiff.goruntime.readable import distinct_names, short
+from pprofdiff.goruntime.readable import distinct_names, inlined_closure
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import (
     first_in_row,
@@ -36,7 +35,6 @@ from pprofdiff.units import Scale
 # The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15
 _CLAUSES = 4
-_INLINED_CLOSURE = re.compile(r"(Benchmark\w*(?:\.func\d+)*)\.((?!func\d)[^\W\d].*)")
 
 
 def sentences(cpu: CPUComparison, place: Place) -> list[str]:
@@ -238,14 +236,9 @@ def inlining(cpu: CPUComparison, place: Place) -> str:
 
 
 def called(name: str) -> str:
-    """Return a function's display name: for a closure, with its enclosing function.
-
-    The closure of a function inlined into a benchmark is named after both:
-    ``store.BenchmarkGet.Get.func1``.
-    """
-    package, _, rest = short(name).partition(".")
-    found = _INLINED_CLOSURE.fullmatch(rest)
-    return f"{package}.{found[2]} (created in {found[1]})" if found else short(name)
+    """Return a function's display name, of a closure with where it is inlined."""
+    closure, benchmark = inlined_closure(name)
+    return f"{closure} (created in {benchmark})" if benchmark else closure
 
 
 def callees(cpu: CPUComparison, place: Place) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import truediv
 from typing import Literal
 
@@ -29,6 +30,8 @@ _LITTLE = 0.02
 # Of sampled CPU, less than half is then of the operations. Without set-up, samples and
 # the kernel's clock differed by up to 1.6 times in 650 profiles on a busy machine.
 _MOSTLY_OTHER = 2.0
+# Next to the dearer side's cost per op, a tenth is as much as few samples are off.
+_NEXT_TO = 0.1
 
 
 def choose(
@@ -96,14 +99,20 @@ def counted(
     done = float(operations[0]), float(operations[1])
     if work is not None and work.holds is not None and not exact:
         implied = _holding(totals, work.holds)
-        if implied is not None and max(map(truediv, implied, done)) > _MOSTLY_OTHER:
+        other = [False, False]
+        if implied is not None:
+            times = map(truediv, implied, done)
+            other = [one > _MOSTLY_OTHER for one in times]
+        if not _is_little(totals, done, work.holds, other):
             return Normalization(
                 "composition", 100 / totals[0], 100 / totals[1], _NOT_OF_THEM
             )
         # What is empty on a side is empty per op, whatever the divisor.
         base, new = (
-            total / cost if total > 0 and cost > 0 else count
-            for total, cost, count in zip(totals, work.holds, done, strict=True)
+            total / cost if total > 0 and cost > 0 and not apart else count
+            for total, cost, count, apart in zip(
+                totals, work.holds, done, other, strict=True
+            )
         )
         done = base, new
     reason = "operations that the profiles count" if work is None else work.reason
@@ -126,6 +135,25 @@ def _operations(
     if counts == "cost" and _of_set_up(totals, durations_ns, work, done):
         return done, _SET_UP
     return done, ""
+
+
+def _is_little(
+    totals: tuple[int, int],
+    done: tuple[float, float],
+    costs: tuple[float, float],
+    other: Sequence[bool],
+) -> bool:
+    """Return whether what is outside of operations is little next to their cost.
+
+    That is on sides with much of it (`other`): their ops may be so cheap that most of a
+    process is its start.
+    """
+    sides = zip(totals, done, costs, other, strict=True)
+    return all(
+        total / count - cost <= _NEXT_TO * max(costs)
+        for total, count, cost, much in sides
+        if much
+    )
 
 
 def _holding(

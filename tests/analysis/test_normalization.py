@@ -212,6 +212,16 @@ def test_profiles_of_set_up_are_compared_as_shares(totals, mode):
     assert normalization.counted(totals, (10, 20), work, exact=True).mode == "per_work"
 
 
+def test_ops_so_cheap_that_most_of_a_process_is_its_start_are_per_op():
+    """That is little next to an op of the other side, and a part of the amount."""
+    work = counted((10, 10))._replace(holds=(100.0, 4.0))
+    found = normalization.counted((1000, 130), (10, 10), work, exact=False)
+    assert found.mode == "per_work"
+    assert found.scaled(1000, 130) == pytest.approx((100, 13))
+    more = normalization.counted((1000, 190), (10, 10), work, exact=False)
+    assert more.mode == "composition"
+
+
 def test_what_allocates_next_to_nothing_has_the_operations_done():
     """Set-up is most of the 300 bytes of new, but little next to an op of base."""
     work = counted((10, 20))._replace(holds=(1000.0, 0.0))

@@ -360,10 +360,11 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         inside = place_words.inlining(cpu, place), place_words.callees(cpu, place)
         text = joined([sentence for sentence in inside if sentence])
         return finding._replace(title=_most(cpu, place), text=text)
-    # A few samples may miss what allocates there.
-    least = 0.0 if site is None else min(site.space)
+    # Samples may miss what is known to allocate.
+    side = 0 if place.new else 1
+    runs = site is not None and site.space[side] >= BYTE
     return finding._replace(
-        title=place_words.title(cpu, place, runs=least >= BYTE),
+        title=place_words.title(cpu, place, runs=runs),
         text=joined(sentences),
         amount=place_words.amount(cpu, place),
         severity=severity_of(share),

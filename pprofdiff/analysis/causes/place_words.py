@@ -21,7 +21,7 @@ from pprofdiff.analysis.causes.places import (
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
+from pprofdiff.analysis.policy import ENOUGH, GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.readable import distinct_names, inlined_closure
@@ -80,8 +80,14 @@ def title(cpu: CPUComparison, place: Place, *, runs: bool = False) -> str:
             return f"{whose} {cpu.moves(place.delta(cpu))}: {size}"
         return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
     if not place.new:
-        much = f"hardly {takes} {noun} now" if runs else f"no longer {takes} {noun}"
-        return f"{whose} {much}: {size}"
+        gone = f"no longer {takes} {noun}"
+        if runs:
+            gone = f"hardly {takes} {noun} now"
+        elif cpu.diff.totals[1] < ENOUGH * cpu.model.worth[1]:
+            # So few samples may miss what runs.
+            have = "have" if takes == "take" else "has"
+            gone = f"{have} samples in {cpu.diff.base.label} only"
+        return f"{whose} {gone}: {size}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
         now = f"{uses} more {noun}" if runs else f"now {takes} {share} of the {noun}"

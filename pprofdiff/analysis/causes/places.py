@@ -379,6 +379,7 @@ def with_callers(
     where it was.
     """
     rules: tuple[Callable[[Place, list[Place]], _Together | None], ...] = (
+        partial(_without_callers, cpu),
         partial(_callers_doing, cpu, program, total_known=total_known),
         partial(_callers_sharing, cpu, program),
         partial(_contrary_callees, cpu, program),
@@ -396,6 +397,37 @@ def with_callers(
                 left[left.index(place)] = whole
                 left = [one for one in left if one not in others]
     return left
+
+
+def _without_callers(
+    cpu: CPUComparison, place: Place, left: Sequence[Place]
+) -> _Together | None:
+    """Return a function that stacks begin in with the largest change the other way.
+
+    Assembly without a frame pointer has no callers in a profile: what called it on one
+    side may be what is new on the other.
+    """
+    if place.others or not _begins(cpu, place):
+        return None
+    change = place.delta(cpu)
+    contrary = [one for one in left if not one.others and one.delta(cpu) * change < 0]
+    if not contrary:
+        return None
+    other = max(contrary, key=lambda one: abs(one.delta(cpu)))
+    claim = place.claim.plus(other.claim)
+    return _with_own_callers(cpu, place, claim, (other.row,)), [place, other]
+
+
+def _begins(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether nearly all stacks of a place that one side has begin in it."""
+    if not cpu.of_go or (place.base and place.new):
+        return False
+    side = 0 if place.base else 1
+    own = cpu.only(place.row)
+    roots, _ = cpu.roots(side, np.ones(len(own), np.bool_), place.claim.sides[side])
+    values = cpu.diff.values[side]
+    first = int(values[roots == place.row].sum())
+    return first >= NEARLY_ALL * max(place.base, place.new)
 
 
 def _callers_doing(

@@ -120,6 +120,7 @@ def with_source(
     carried = list(
         _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, units)
     )
+    carried = _changed_first(carried)
     known = any(map(_names_lines, carried))
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
@@ -184,6 +185,25 @@ def _with_lines(
             yield finding._replace(source=source)
         else:
             yield finding
+
+
+def _changed_first(found: Sequence[Finding]) -> list[Finding]:
+    """Return findings; of single benchmarks' causes, those with changed lines first.
+
+    Amounts of several benchmarks say nothing of which cause is the larger one.
+    Consequences stay below their cause.
+    """
+    ids = {one.id for one in found}
+    groups = list[list[Finding]]()
+    for one in found:
+        if groups and one.parent in ids:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    of_units = [g for g in groups if g[0].unit and g[0].severity != "info"]
+    ordered = iter(sorted(of_units, key=lambda group: not _names_lines(group[0])))
+    groups = [next(ordered) if group in of_units else group for group in groups]
+    return [one for group in groups for one in group]
 
 
 def _of_unit(

@@ -1043,3 +1043,21 @@ def test_what_still_allocates_still_runs(left, verb):
     before, now = REST | {path("Hash", "F"): 600}, REST
     first, *_ = causes(Unit(before, base), Unit(now, new))[1].causes
     assert first.title.startswith(f"p.Hash {verb}: ")
+
+
+def test_assembly_without_callers_counts_with_what_is_new():
+    """Stacks of base end in it: who called it is not known."""
+    base = REST | {("example.com/p.asmXOR",): 400}
+    new = REST | {path("block", "F"): 700}
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert re.match(r"p\.(F|block) with p\.asmXOR uses 75% more CPU", cause.title)
+
+
+@pytest.mark.parametrize(
+    ("left", "verb"), [(4, "has samples in base only"), (90, "no longer takes CPU")]
+)
+def test_so_few_samples_may_miss_what_runs(left, verb):
+    new = {path("Rest"): left}
+    sides = Unit(new | {path("F"): 400}), Unit(new)
+    first, *_ = causes(*sides)[1].causes
+    assert first.title.startswith(f"p.F {verb}: ")

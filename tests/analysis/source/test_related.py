@@ -17,11 +17,12 @@ from pprofdiff.analysis.causes.changed_alone import (
     changed_alone,
 )
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Finding, Findings
-from pprofdiff.analysis.causes.sources import with_source
+from pprofdiff.analysis.causes.sources import _changed_first, with_source
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.source.extents import Extent
+from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
 from pprofdiff.model.side import Capture, Side
@@ -915,3 +916,17 @@ def test_what_replaces_a_function_s_first_lines_above_it_is_elsewhere(hunk, else
     one = ChangedHunk(0, Places(base, new), hunk)
     place = _Place(("f.go", "f.go"), hunk)
     assert _silent(SimpleNamespace(changed=(one,)), [0], place) == elsewhere
+
+
+def test_of_single_benchmarks_causes_those_with_changed_lines_are_first():
+    """Amounts of two benchmarks do not compare; what follows stays below its cause."""
+    lines = ChangedLines("p.F", "f.go", 3, 3, gone=False, base=0, new=0)
+    source = SourceOfFinding(lines=(lines,))
+    one, below, two = (
+        Finding(id_, "", "", (), severity="major", unit=unit)
+        for id_, unit in (("a", "A"), ("a-gc", "A"), ("b", "B"))
+    )
+    found = [one, below._replace(parent="a"), two._replace(source=source)]
+    assert [f.id for f in _changed_first(found)] == ["b", "a", "a-gc"]
+    whole = [f._replace(unit="") for f in found]
+    assert _changed_first(whole) == whole

@@ -67,6 +67,7 @@ _MOST = 4
 _CALLEES = 2
 # go/build: files compiled only for tests.
 _TEST_FILE = "_test.go"
+_ASSEMBLY = ".s"
 
 
 class Place(NamedTuple):
@@ -407,7 +408,7 @@ def _without_callers(
     Assembly without a frame pointer has no callers in a profile: what called it on one
     side may be what is new on the other.
     """
-    if place.others or not _begins(cpu, place):
+    if place.others or not _is_cut_off(cpu, place):
         return None
     change = place.delta(cpu)
     contrary = [one for one in left if not one.others and one.delta(cpu) * change < 0]
@@ -418,15 +419,21 @@ def _without_callers(
     return _with_own_callers(cpu, place, claim, (other.row,)), [place, other]
 
 
-def _begins(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether nearly all stacks of a place that one side has begin in it."""
+def _is_cut_off(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place of one side is assembly in which its stacks begin.
+
+    A goroutine's function begins its stacks too, in a file of Go.
+    """
     if not cpu.of_go or (place.base and place.new):
         return False
-    side = 0 if place.base else 1
-    own = cpu.only(place.row)
-    roots, _ = cpu.roots(side, np.ones(len(own), np.bool_), place.claim.sides[side])
-    values = cpu.diff.values[side]
-    first = int(values[roots == place.row].sum())
+    side, functions = 0 if place.base else 1, cpu.diff.paired_functions
+    rows = np.flatnonzero(functions.union[side] == place.row).tolist()
+    files = functions.sides[side].files
+    if not any(files[row].endswith(_ASSEMBLY) for row in rows):
+        return False
+    every = np.ones(len(cpu.names), np.bool_)
+    roots, _ = cpu.roots(side, every, place.claim.sides[side])
+    first = int(cpu.diff.values[side][roots == place.row].sum())
     return first >= NEARLY_ALL * max(place.base, place.new)
 
 

@@ -166,10 +166,12 @@ def test_unlike_iterations_are_reported(measured):
 
 
 def test_turns_are_in_one_file_with_what_the_kernel_counted(measured):
+    rounds = {}
     for side in ("base", "new"):
         for run in (1, 2):
             path = measured.out / side / str(run) / "bench.txt"
-            first, *lines = path.read_text("utf-8").splitlines()
+            began, first, *lines = path.read_text("utf-8").splitlines()
+            rounds.setdefault(run, set()).add(began.removesuffix(f", {side}"))
             assert re.fullmatch(r"measured: in turns, \d+ a layout", first)
             assert lines.count("pkg: example.com/shop/index") == 1
             turns = [line for line in lines if line.startswith("BenchmarkFind")]
@@ -178,6 +180,9 @@ def test_turns_are_in_one_file_with_what_the_kernel_counted(measured):
                 units = re.findall(r"\s([\d.]+) (\S+/op)", turn.replace("\t", " "))
                 wanted = ["ns/op", "B/op", "allocs/op", "cpu-ns/op"]
                 assert [unit for _, unit in units] == wanted
+    # A round began once for both sides.
+    assert all(len(began) == 1 for began in rounds.values())
+    assert rounds[1] != rounds[2]
 
 
 def test_objects_of_an_operation_are_exact(measured):

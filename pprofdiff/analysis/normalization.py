@@ -8,6 +8,7 @@ from typing import Literal
 
 from pprofdiff.analysis.judge.calibration import SINCE_START
 from pprofdiff.analysis.judge.scaling import Normalization
+from pprofdiff.analysis.policy import MUCH
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
@@ -30,8 +31,6 @@ _LITTLE = 0.02
 # Of sampled CPU, less than half is then of the operations. Without set-up, samples and
 # the kernel's clock differed by up to 1.6 times in 650 profiles on a busy machine.
 _MOSTLY_OTHER = 2.0
-# Next to the dearer side's cost per op, a tenth is as much as few samples are off.
-_NEXT_TO = 0.1
 
 
 def choose(
@@ -150,7 +149,7 @@ def _is_little(
     """
     sides = zip(totals, done, costs, other, strict=True)
     return all(
-        total / count - cost <= _NEXT_TO * max(costs)
+        total / count - cost <= MUCH * max(costs)
         for total, count, cost, much in sides
         if much
     )

@@ -942,7 +942,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
         if (place.base and place.new) or cpu.loses_callers:
             kept.append(place)
             continue
-        caller = _replacing(cpu, program, place, found)
+        caller = _replaced_by(cpu, program, place, found)
         if caller is not None:
             kept.append(_narrowed(cpu, caller, found))
         elif place.row not in program.closures:
@@ -964,7 +964,7 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
     return list(unique.values())
 
 
-def _replacing(
+def _replaced_by(
     cpu: CPUComparison, program: Program, place: Place, found: Sequence[Place]
 ) -> Place | None:
     """Return the function that does the work of a place that one side has, or None."""

@@ -200,10 +200,12 @@ def _changed_first(found: Sequence[Finding]) -> list[Finding]:
             groups[-1].append(one)
         else:
             groups.append([one])
-    of_units = [g for g in groups if g[0].unit and g[0].severity != "info"]
-    ordered = iter(sorted(of_units, key=lambda group: not _names_lines(group[0])))
-    groups = [next(ordered) if group in of_units else group for group in groups]
-    return [one for group in groups for one in group]
+    at = [
+        i for i, (one, *_) in enumerate(groups) if one.unit and one.severity != "info"
+    ]
+    first = sorted(at, key=lambda i: not _names_lines(groups[i][0]))
+    order = dict(zip(at, first, strict=True))
+    return [one for i in range(len(groups)) for one in groups[order.get(i, i)]]
 
 
 def _of_unit(

@@ -154,13 +154,21 @@ def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:
 
 
 def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
-    """Read the files directly in a folder; if it has only folders, each is a run."""
+    """Read the files directly in a folder; if it has only folders, each is a run.
+
+    With folders of benchmarks next to its files, it is one run, as
+    ``measure`` saves it.
+    """
     from pathlib import Path
 
     inputs, skipped, folders = _read_files(place, Path(place.target), options)
-    if not inputs and folders:
-        return _read_runs(place, folders, skipped, options)
-    skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in folders]
+    if folders and not inputs:
+        inputs = _read_runs(place, folders, skipped, options)
+    elif any(path.name.startswith("Benchmark") for path, _ in folders):
+        inputs += _read_units(place, folders, skipped, options)
+        inputs = [replace(one, run=0) for one in inputs]
+    else:
+        skipped += _nested(folders)
     if not inputs:
         raise FormatError(_unusable(place.target, sorted(skipped)))
     return SideInputs(place.label, tuple(inputs), tuple(sorted(skipped)))
@@ -171,26 +179,42 @@ def _read_runs(
     folders: list[tuple[Path, str]],
     skipped: list[Skipped],
     options: ReadOptions,
-) -> SideInputs:
+) -> list[Input]:
     """Read the folders of one side, each with the files of one run, numbers by value.
 
-    A folder within a run holds one unit of work, such as a benchmark.
+    What is left out is added to `skipped`.
     """
     inputs: list[Input] = []
     run = 0
     for path, _ in sorted(folders, key=lambda one: _natural(one[0].name)):
         found, left_out, units = _read_files(place, path, options)
         skipped += left_out
-        for unit, _ in units:
-            of_unit, left_out, deeper = _read_files(place, unit, options)
-            found += [replace(one, unit=unit.name) for one in of_unit]
-            skipped += left_out
-            skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in deeper]
+        found += _read_units(place, units, skipped, options)
         inputs += [replace(one, run=run) for one in found]
         run += bool(found)
-    if not inputs:
-        raise FormatError(_unusable(place.target, sorted(skipped)))
-    return SideInputs(place.label, tuple(inputs), tuple(skipped))
+    return inputs
+
+
+def _read_units(
+    place: Place,
+    folders: list[tuple[Path, str]],
+    skipped: list[Skipped],
+    options: ReadOptions,
+) -> list[Input]:
+    """Read the folders of a run, each with one unit of work, such as a benchmark.
+
+    What is left out is added to `skipped`.
+    """
+    inputs: list[Input] = []
+    for path, _ in folders:
+        found, left_out, deeper = _read_files(place, path, options)
+        inputs += [replace(one, unit=path.name) for one in found]
+        skipped += left_out + _nested(deeper)
+    return inputs
+
+
+def _nested(folders: list[tuple[Path, str]]) -> list[Skipped]:
+    return [Skipped(name, f"{name}: {_NESTED}") for _, name in folders]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -72,6 +72,13 @@ def test_a_folder_within_a_run_is_a_unit_of_it(tmp_path):
     ]  # fmt: skip
 
 
+def test_the_folder_of_one_run_has_its_benchmarks(tmp_path):
+    put(tmp_path, "bench.txt")
+    put(tmp_path / "BenchmarkA", "cpu.pb.gz")
+    side = load_sides([], [str(tmp_path)]).new
+    assert {(c.run, c.unit) for c in side.captures} == {(0, ""), (0, "BenchmarkA")}
+
+
 def test_folders_without_any_capture_are_refused(tmp_path):
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "notes.md").write_text("nothing to see")

@@ -569,7 +569,8 @@ class Carriers:
         """Return a changed function's hunks, and whether it calls `to` after them.
 
         Of a caller, only those with the call count, or else lines up to the last one:
-        later ones run afterwards. Which do is not known of a caller that calls itself.
+        later ones run afterwards. Which do is not known of a caller that is on a
+        stack twice.
         """
         hunks = self.by_row[changed.row]
         if not changed.calls:
@@ -583,7 +584,7 @@ class Carriers:
             for i, both in sides.items()
             if any(line in span for lines, span in both for line in lines)
         ]
-        if on_call or self._calls_itself(changed.row):
+        if on_call or self._is_recursive(changed.row):
             return on_call
         return [
             (i, True)
@@ -591,13 +592,18 @@ class Carriers:
             if any(lines and span.start <= max(lines) for lines, span in both)
         ]
 
-    def _calls_itself(self, row: int) -> bool:
-        """Return whether the text of a function has a call by its name."""
-        name = _bare(self.diff.paired_functions.names[row])
-        for place in self.places_of(row).sides:
-            if place is not None and place.extent and place.text is not None:
-                start, end = place.extent
-                if name in called_in(place.text, range(start + 1, end + 1)):
+    def _is_recursive(self, row: int) -> bool:
+        """Return whether a stack has a changed function more than once."""
+        for side, place in enumerate(self.places_of(row).sides):
+            if place is None:
+                continue
+            lines = self.both.sides[side]
+            mine = np.zeros(lines.rows, np.bool_)
+            mine[place.lines.row] = True
+            profile = (self.diff.base, self.diff.new)[side].profile
+            for _, _, frames in walk(profile):
+                before = np.append(0, np.cumsum(mine[lines.ids[frames.line]]))
+                if (np.diff(before[frames.offsets]) > 1).any():
                     return True
         return False
 

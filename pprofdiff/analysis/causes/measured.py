@@ -257,8 +257,8 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     """Return the places that changed; if they do not explain the outcome, others too.
 
     One is the first by samples alone: profiled runs are few and may differ by more than
-    an outcome that many timed turns show. `_is_all` judges it. The other has nearly all
-    samples of both sides, so that the outcome is its change.
+    an outcome that many timed turns show. `_is_sure` judges it. The other has nearly
+    all samples of both sides, so that the outcome is its change.
     """
     found = places(cpu, program)
     whole = cpu.total_delta
@@ -344,7 +344,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
-    significant = view.moved and (change.significant or _is_all(cpu, place) or has_all)
+    significant = view.moved and (change.significant or _is_sure(cpu, place) or has_all)
     significant &= not takes_another_path(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     finding = Finding(
@@ -386,17 +386,19 @@ def _is_opposite(site: Site, delta: float) -> bool:
     return (site.space[1] - site.space[0]) * delta < 0
 
 
-def _is_all(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place is nearly all of a significant change.
+def _is_sure(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether samples alone show that a place changed significantly.
 
     Interleaved turns show that CPU per op changed; what remains is how well samples
-    separate the place from the rest.
+    separate the place from the rest. That is enough if it has nearly all of the change,
+    or if only one side runs it: no spread between runs removes a place.
     """
-    whole = cpu.total_delta
+    whole, delta = cpu.total_delta, place.delta(cpu)
     p = cpu.model.of_samples.one(cpu.runs(place.claim)).p
     if p is None or p > _CHANCE:
         return False
-    return abs(place.delta(cpu) - whole) <= (1 - COVERS) * abs(whole)
+    one_sided = delta * whole > 0 and not (place.base and place.new)
+    return one_sided or abs(delta - whole) <= (1 - COVERS) * abs(whole)
 
 
 def _most(cpu: CPUComparison, place: Place) -> str:

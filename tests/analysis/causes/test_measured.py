@@ -644,6 +644,18 @@ def test_what_turns_decide_has_a_cause_though_profiled_runs_differ_by_more():
     assert all(f.severity == "info" for f in causes(base, new)[1].found)
 
 
+@pytest.mark.parametrize(("left", "sure"), [(0, True), (100, False)])
+def test_runs_that_differ_do_not_remove_a_place(left, sure):
+    """Half of a known change: what one side alone runs is its change for sure."""
+    base = Unit({path("F"): 500, path("G"): 1000}, uneven=0.9)
+    new = Unit({path("F"): left, path("G"): 500 + left}, uneven=0.9)
+    comparison, findings = causes(base, new)
+    assert outcome(comparison).verdict == "faster"
+    assert Case(comparison).cpu.diff.table().judge("cum").noise.all()
+    said = [f.title for f in findings.found if f.severity != "info"]
+    assert any(one.startswith("p.F no longer takes CPU") for one in said) == sure
+
+
 def test_the_function_with_all_samples_has_the_outcome_beyond_what_callees_explain():
     """Samples of it are too few to judge it, and turns need no samples."""
     small = path("Cmp", "F")

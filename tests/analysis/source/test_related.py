@@ -466,13 +466,21 @@ def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
     assert related["direct"] == (len(stack) == 2)
 
 
-@pytest.mark.parametrize("changes", [LATER, ITSELF], ids=["after", "recursive"])
-def test_lines_that_may_run_after_the_last_call_are_no_reason(tmp_path, changes):
-    report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), changes)
+@pytest.mark.parametrize(
+    ("changes", "outer"), [(LATER, 1), (ITSELF, 2)], ids=["after", "recursive"]
+)
+def test_lines_that_may_run_after_the_last_call_are_no_reason(tmp_path, changes, outer):
+    report, _ = reported(tmp_path, ("m.F", *["m.(*T).Outer"] * outer), changes)
     cause, changed = report.findings.found
     assert not cause.source.related
     assert changed.id == CHANGED_ALONE
     assert "Also: m.(*T).Outer (outer.go:" in text(report)
+
+
+def test_a_method_of_that_name_may_be_anothers(tmp_path):
+    """t.Outer may call that of a field: no stack has it twice."""
+    report, _ = reported(tmp_path, ("m.F", "m.(*T).Outer"), ITSELF)
+    assert "Changed before the call: outer.go:5 in m.(*T).Outer" in text(report)
 
 
 @pytest.mark.parametrize("between", [("m.X",), ("m.X", "m.Y")])

@@ -35,6 +35,7 @@ class Foreign(StrEnum):
         "gperftools heap profile, which has addresses but no names; "
         "convert it with google-pprof --collapsed PROGRAM PROFILE"
     )
+    VMPROF = "profile of vmprof; give what vmprof-flamegraph.py prints"
     PPROF_REPORT = "report printed by go tool pprof; give the profile it was made from"
     BENCHSTAT = (
         "table of benchstat; give the outputs of go test -bench that it was made from"
@@ -59,6 +60,10 @@ class Foreign(StrEnum):
     PERF_SCRIPT = "output of perf script; fold it with stackcollapse-perf.pl"
     JAVA = (
         "heap dump or flight recording of Java; give async-profiler's collapsed stacks"
+    )
+    THREAD_DUMP = (
+        "thread dumps of the JVM; fold them with stackcollapse-jstack.pl, or give "
+        "async-profiler's collapsed stacks"
     )
     STACKPROF = "dump of stackprof; give what stackprof --stackcollapse prints"
     CALLGRIND = (
@@ -142,6 +147,8 @@ _BINARY = (
     (Foreign.COMPRESSED, rb"\x1f\x8b|\x28\xb5\x2f\xfd|\xfd7zXZ\0|BZh[1-9]"),
     (Foreign.LZ4, rb"\x04\x22\x4d\x18"),
     (Foreign.NETTRACE, rb"Nettrace"),
+    # A header as gperftools has it, the marker of a header, and who was profiled.
+    (Foreign.VMPROF, rb"(?s)(?:.{20}|.{40})\x05.{3,6}(?:cpython|pypy)"),
     (Foreign.UTF16_TEXT, rb"\xff\xfe|\xfe\xff"),
 )
 
@@ -169,6 +176,7 @@ _TEXT = (
             rb"|name +(?:old|new) |name(?: \\ |  +)\S+/op"
         ),
     ),
+    (Foreign.THREAD_DUMP, rb"[\d: -]{19}\r?\nFull thread dump "),
     (Foreign.TRACE_TEXT, rb"M=-?\d+ P=-?\d+ G="),
     (Foreign.SCHEDTRACE, rb"SCHED \d+ms: "),
     (Foreign.METRICS, rb"# (?:HELP|TYPE) \w+ "),

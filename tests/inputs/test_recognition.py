@@ -152,6 +152,19 @@ def fetch(address, path):
         ),
         (b"1795876307,200,17\n1795876308,200,18\n", Foreign.UNKNOWN),
         (b"desc: (none)\ncmd: ./app\ntime_unit: i\n", Foreign.VALGRIND),
+        (
+            b"2026-11-29 12:38:21\nFull thread dump OpenJDK 64-Bit Server VM",
+            Foreign.THREAD_DUMP,
+        ),
+        (
+            bytes(8)
+            + b"\3"
+            + bytes(15)
+            + b"\x88\x13"
+            + bytes(14)
+            + b"\5\0\7\0\7cpython\6",
+            Foreign.VMPROF,
+        ),
         (b"Bucket         #    %       Histogram\n", Foreign.LATENCIES),
         (b"Value(ms)  Percentile  TotalCount  1/(1-P", Foreign.LATENCIES),
         (b"goos: linux\npkg: x\n,base.txt,\n,sec/op,CI\n", Foreign.BENCHSTAT),

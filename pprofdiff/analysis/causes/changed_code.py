@@ -13,6 +13,8 @@ from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
+    below,
+    by_caller,
     callers_of,
     deepest,
     holds,
@@ -53,7 +55,7 @@ def changed_code(cpu: CPUComparison) -> list[Place]:
     """
     program = Program(cpu)
     if cpu.in_shares:
-        found = list(_of_shares(cpu, program))
+        found = sorted(_of_shares(cpu, program), key=lambda one: -abs(one.delta(cpu)))
     else:
         relative = replace(cpu, model=cpu.relative)
         benchmarks = np.array(list(map(is_benchmark, cpu.names)), np.bool_)
@@ -151,6 +153,8 @@ def _of_shares(cpu: CPUComparison, program: Program) -> Iterator[Place]:
         large = abs(change.delta(cpu)) >= MAJOR * cpu.whole
         if not large or inside or _may_be_displaced(cpu, change):
             continue
+        if not program.own[change.row] and _only_named_otherwise(cpu, change):
+            continue
         if not _only_moved(cpu, program, change):
             yield change
 
@@ -175,7 +179,21 @@ def _alone_or_loud(cpu: CPUComparison, program: Program) -> Iterator[Place]:
             if place is None:
                 break
             left = left.without(cpu.under(cpu.only(place.row)))
-            yield place
+            yield place if program.own[place.row] else _running(cpu, program, place)
+
+
+def _running(cpu: CPUComparison, program: Program, place: Place) -> Place:
+    """Return the program's function that a library's function runs, if it has its cost.
+
+    A sort or an executor costs what the code costs that it calls back.
+    """
+    side = 1 if place.new else 0
+    inside = below(cpu, cpu.only(place.row), place.claim, side)
+    inside[~program.own] = 0
+    row = int(np.argmax(inside))
+    if inside[row] < COVERS * cpu.sums(place.claim)[side]:
+        return place
+    return whole_of(cpu, row).having(cpu, place.claim.within(cpu.under(cpu.only(row))))
 
 
 def _only_moved(cpu: CPUComparison, program: Program, place: Place) -> bool:
@@ -191,6 +209,24 @@ def _only_moved(cpu: CPUComparison, program: Program, place: Place) -> bool:
         taken = cpu.diff.normalization.delta(*merged(inside)) * place.delta(cpu)
         rows = (*rows, int(np.argmin(taken)))
     return any(_took_from(cpu, place, row) for row in rows)
+
+
+def _only_named_otherwise(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether its caller has as much of other library code without a function.
+
+    Builds inline libraries differently, so that one side alone may have a function.
+    """
+    side, own = 1 if place.new else 0, cpu.diff.paired_functions.own
+    by_own = by_caller(cpu, place, side, [place.row], own)
+    caller = int(np.argmax(by_own))
+    if not by_own[caller]:
+        return False
+    library = [
+        (owner == caller) & (ends.leaf != ends.owner)
+        for owner, ends in zip(owners(cpu), cpu.sides, strict=True)
+    ]
+    delta = place.delta(cpu)
+    return cpu.delta(Claim(*library)) * delta < MOST * delta * delta
 
 
 def _took_from(cpu: CPUComparison, place: Place, row: int) -> bool:

@@ -15,7 +15,6 @@ from pprofdiff.analysis.causes.places import (
     below,
     by_caller,
     owned_by,
-    owners,
     taken_back,
 )
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
@@ -183,14 +182,12 @@ def _calls_library(cpu: CPUComparison, place: Place) -> str:
     """Return which function of the program calls a library's, as a sentence."""
     if cpu.of_go or cpu.diff.paired_functions.own[place.row]:
         return ""
-    side = 1 if place.new else 0
-    kept = place.claim.sides[side]
-    values = cpu.diff.values[side][kept]
-    by_owner = np.bincount(owners(cpu)[side][kept] + 1, values, len(cpu.names) + 1)
-    most = int(np.argmax(by_owner))
-    if not most or by_owner[most] <= MOST * by_owner.sum():
+    side, own = 1 if place.new else 0, cpu.diff.paired_functions.own
+    by_own = by_caller(cpu, place, side, [place.row], own)
+    most = int(np.argmax(by_own))
+    if by_own[most] <= MOST * cpu.sums(place.claim)[side]:
         return ""
-    return f"{called(cpu.names[most - 1])} {'calls' if place.new else 'called'} it"
+    return f"{called(cpu.names[most])} {'calls' if place.new else 'called'} it"
 
 
 def _calls_helper(cpu: CPUComparison, place: Place) -> str:

@@ -38,6 +38,8 @@ _OTHER_ALLOCATORS = (
 _LIBRARY_NAME = (
     r"(?:\w+ )?<*[&*]*(?:(?:std|core|alloc|hashbrown|backtrace|__gnu_cxx|abi)::"
     r"|(?:java|javax|jdk|sun|com[./]sun|kotlin|scala|clojure|groovy)[./])"
+    # What the JVM makes to call a lambda.
+    r"|[\w./]+\$\$Lambda\b"
     # Leading underscores, except procedures of Fortran's modules (gfortran:
     # __MODULE_MOD_NAME) and functions of D (_D, length, name) that are not its own.
     r"|operator (?:new|delete)\b|_(?!_\w+_MOD_|D\d|Dmain$)"

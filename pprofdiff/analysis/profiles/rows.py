@@ -285,7 +285,7 @@ def summed_rows(
     own, marker = None, None
     if granularity == "functions":
         of_go = is_of_go(side.profile)
-        own = own_code(rows.names, rows.files, of_go=of_go)
+        own = _own(side.profile, rows, of_go=of_go)
         own[-1] = False  # the samples without frames
         if not of_go and not any(rows.files):
             own[_only_root(side.profile, rows)] = False
@@ -297,6 +297,26 @@ def summed_rows(
     frameless = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = side.values[frameless].sum(axis=0)
     return _SummedRows(rows, flat, cum, own, ends)
+
+
+def _own(profile: Profile, rows: SideRows, *, of_go: bool) -> NDArray[np.bool_]:
+    """Return which rows, which are functions, are the program's own code.
+
+    Functions of one name in several files, such as Python's ``<module>``, are one row:
+    it is own code if one of them is.
+    """
+    own = own_code(rows.names, rows.files, of_go=of_go)
+    if of_go or not any(rows.files):
+        return own
+    functions, of_line = profile.functions, profile.locations.line_function
+    row = np.full(len(functions.name), -1, np.int64)
+    row[of_line[of_line >= 0]] = rows.ids[of_line >= 0]
+    used = np.flatnonzero(row >= 0)
+    row = row[used]
+    names = [rows.names[i] for i in row.tolist()]
+    files = [profile.strings[i] for i in functions.filename[used].tolist()]
+    own[row[own_code(names, files, of_go=False)]] = True
+    return own
 
 
 def _marker(

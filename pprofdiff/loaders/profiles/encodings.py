@@ -12,7 +12,7 @@ _LINES = 10
 # Types that count samples: of Parca, and of Julia's PProf.
 _COUNTED = ("sample", "samples", "events")
 _AUSTIN = re.compile(rb"# austin: [\d.]+\s")
-_FOLDED = re.compile(rb"[^\0]*[^\0\s][ \t]+\d+[ \t]*\r?")
+_FOLDED = re.compile(rb"[^\0]*[^\0\s][ \t]+\d+(?:\.\d*)?[ \t]*\r?")
 
 
 def looks_folded(start: bytes, *, whole: bool) -> bool:

@@ -32,9 +32,11 @@ from pprofdiff.units import clipped, printable
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 19
+# Of a count: what else a converter's floats have is rounding.
+_DECIMALS = 9
 # A million samples are 17 minutes of a CPU at 1 kHz, and some stacks are then rare.
 _NO_SAMPLES = 1_000_000
-_SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+$")
+_SECOND_COUNT = re.compile(rb"[^;\s][ \t]+\d+(?:\.\d*)?$")
 # What a process or thread begins with: the frame above it is the process's name, which
 # stackcollapse-perf.pl and ``perf script report stackcollapse`` write first.
 _ENTRY = re.compile(
@@ -74,8 +76,11 @@ _RUBY_FRAME = re.compile(
     r"(.+) - (?:(.+\.(?:rb|erb|rake|ru))|\(?unknown\)?)(?::(\d{1,9}))?"
 )
 # perf script: ``main.sum+0x4c (/srv/shop)``, the offset in the function and the file;
-# without a symbol, ``+0x12f4 (/srv/shop)``, the offset in the file.
-_AT_OFFSET = re.compile(rb"\+0x[0-9a-f]+(?: \((?:[^()]*/)?([^()/]*)\))?$")
+# without a symbol, ``+0x12f4 (/srv/shop)``, the offset in the file. bpftrace:
+# ``shop::sum(int)+76``.
+_AT_OFFSET = re.compile(
+    rb"\+(?:0x[0-9a-f]+|(?<=[\w)\]>]\+)\d+)(?: \((?:[^()]*/)?([^()/]*)\))?$"
+)
 
 _OF_PYTHON = (".py", ".pyx", ".pyi")
 # V8 with --perf-basic-prof: ``JS:*total /srv/cart.js:3:8``, where the mark is how the
@@ -84,8 +89,9 @@ _SCRIPT_FRAME = re.compile(
     r"(?:JS|LazyCompile|Function|Eval|Script):[*~^+]?(\S*) (\S+):(\d+):(\d+)"
 )
 # Clojure numbers its classes as it compiles: ``shop$rule$fn__194.invoke``,
-# ``shop$eval199.invoke``; an address is the JVM's, ``Shop$$Lambda.0x7f00.run``.
-_OF_JVM = re.compile(r"[\w/]+\$[\w$+./]+\.[\w<>]+")
+# ``shop$eval199.invoke``; an address is the JVM's, ``Shop$$Lambda.0x7f00.run``,
+# ``com.shop.Main$$Lambda$1/0x00007f3138003220.run`` (jstack).
+_OF_JVM = re.compile(r"[\w/.]+\$[\w$+./]+\.[\w<>]+")
 _RUN_NUMBER = re.compile(
     r"(?<=\w)__\d+(?=[$._])|(?<=\$eval)\d+(?=[$.])"
     r"|(?<=\$\$Lambda)(?:\$\d+)?(?:[./+]0x[0-9a-f]+|/\d+)?(?=\.)"
@@ -105,11 +111,12 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     """Return the profile in these lines: one sample type, ``samples/count``.
 
     It is ``weight/count`` if the counts cannot be samples: a million or more, and none
-    of 1. Stacks are written root first, by fgprof leaf first. Frames of py-spy and
-    rbspy have a file and a line, frames of Node.js a file, all others only a name. An
-    empty frame is a frame without a function; a line without a stack is a sample
-    without frames. Roots that name no function are left out: empty ones, addresses, and
-    the process's name if each stack begins with it.
+    of 1, or some with decimals, which are rounded. Stacks are written root first, by
+    fgprof leaf first. Frames of py-spy and rbspy have a file and a line, frames of
+    Node.js a file, all others only a name. An empty frame is a frame without a
+    function; a line without a stack is a sample without frames. Roots that name no
+    function are left out: empty ones, addresses, and the process's name if each stack
+    begins with it.
 
     Raises DamagedError: a line has no count, or a count over 63 bits: one line that
     names the file, the line and the remedy.
@@ -128,7 +135,7 @@ def decode(data: bytes, name: str = "folded stacks") -> Profile:
     functions, locations, strings = _tables(_marked(names, rows, offsets))
     return Profile(
         strings=strings,
-        sample_types=(ValueType(_counted(values, closed=lines.closed), "count"),),
+        sample_types=(ValueType(_counted(values, lines), "count"),),
         functions=functions,
         locations=locations,
         mappings=(),
@@ -158,14 +165,14 @@ def _without_offset(frame: bytes) -> bytes:
     return frame[: found.start()] or b"[%s]" % (found[1] or b"unknown")
 
 
-def _counted(values: Column, *, closed: bool) -> str:
+def _counted(values: Column, lines: _Lines) -> str:
     """Return what counts are: ``samples``, or ``weight`` of an unknown unit.
 
-    Stacks that are `closed` are heaptrack_print's, of allocations or of bytes.
+    Stacks that are closed are heaptrack_print's, of allocations or of bytes.
     """
     many = float(values.sum(dtype=np.float64)) >= _NO_SAMPLES
     many = many and int(values[values > 0].min()) > 1
-    return "weight" if many or closed else "samples"
+    return "weight" if many or lines.closed or lines.of_decimals else "samples"
 
 
 def _from_functions(
@@ -251,21 +258,59 @@ class _Lines:
         return np.maximum(trimmed, first)
 
     def counts(self) -> Column:
-        lengths = self.end - self.count
-        digits = self.text[expand(self.count, lengths)] - np.uint8(ord("0"))
-        offsets = offsets_of(lengths)
+        """Return the counts; of decimals, so that sums of lines stay as they are."""
         self.refuse_differences()
+        whole = self._numbers(self.count, self.point)
+        if not self.of_decimals:
+            return whole
+        if (self.point == self.count).any():
+            self._no_number(int(np.argmax(self.point == self.count)))
+        after = np.minimum(self.point + 1, self.end)
+        self._digits(after, self.end)
+        places = np.minimum(self.end - after, _DECIMALS)
+        exact = whole + self._numbers(after, after + places) / 10.0**places
+        rounded: Column = np.diff(np.rint(np.cumsum(exact)), prepend=0).astype(np.int64)
+        return rounded
+
+    @cached_property
+    def point(self) -> Column:
+        """Where each count has its decimal point; its end if it has none."""
+        points = np.append(np.flatnonzero(self.text == ord(".")), len(self.text))
+        first = points[np.searchsorted(points, self.count)]
+        return np.asarray(np.minimum(first, self.end), np.int64)
+
+    @property
+    def of_decimals(self) -> bool:
+        """Whether counts have decimals, which samples have not."""
+        return bool((self.point < self.end).any())
+
+    def _digits(self, first: Column, last: Column) -> tuple[Codes, Offsets]:
+        """Return the digits in each range, and where each range begins in them."""
+        lengths = last - first
+        digits = self.text[expand(first, lengths)] - np.uint8(ord("0"))
+        offsets = offsets_of(lengths)
         if len(digits) and int(digits.max()) > 9:
-            row = int(np.searchsorted(offsets, int(np.argmax(digits > 9)), "right")) - 1
-            self.fault(row, "does not end in a whole number of samples")
+            place = int(np.argmax(digits > 9))
+            self._no_number(int(np.searchsorted(offsets, place, "right")) - 1)
+        return digits, offsets
+
+    def _no_number(self, row: int) -> NoReturn:
+        self.fault(row, "does not end in a number of samples")
+
+    def _numbers(self, first: Column, last: Column) -> Column:
+        """Return the number that the digits in each range are, 0 for none."""
+        lengths = last - first
+        digits, offsets = self._digits(first, last)
         if len(lengths) and int(lengths.max()) > _DIGITS:
             self.fault(int(lengths.argmax()), "has a count of more than 63 bits")
         place = np.repeat(offsets[1:], lengths) - np.arange(len(digits)) - 1
         parts = digits.astype(np.uint64) * np.uint64(10) ** place.astype(np.uint64)
-        sums = np.add.reduceat(parts, offsets[:-1]) if len(lengths) else parts
-        if len(sums) and int(sums.max()) >> 63:
-            self.fault(int(sums.argmax()), "has a count of more than 63 bits")
-        return sums.astype(np.int64)
+        found, some = np.zeros(len(lengths), np.uint64), lengths > 0
+        if len(parts):
+            found[some] = np.add.reduceat(parts, offsets[:-1][some])
+        if len(found) and int(found.max()) >> 63:
+            self.fault(int(found.argmax()), "has a count of more than 63 bits")
+        return found.astype(np.int64)
 
     def refuse_differences(self) -> None:
         """Raise the error for output of difffolded.pl, which has both sides' counts."""

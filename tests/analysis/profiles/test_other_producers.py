@@ -202,6 +202,17 @@ def first_cause(out):
         # describe makes what touch keeps; layer what step keeps.
         ("jemalloc-rust/{}.pb.gz", "", "MiB: shop::describe holds 22.2 MiB more"),
         ("jax/{}.pb.gz", "50:50", "space grew 7.0 → 35.1 MiB: layer holds 28.1 MiB"),
+        # Catalog.search sorts by compareTitles, which a sort of the library calls.
+        ("jstack/{}.folded.gz", "", "com.shop.Catalog.compareTitles now takes 36.5%"),
+        ("jstack/{}.folded.gz", "80000:80000", "com.shop.Catalog.search uses 28.5×"),
+        # lookup copies its table; frames have offsets.
+        (
+            "bpftrace/{}.folded.gz",
+            "5000000:5000000",
+            "ingest::Router::lookup uses 11.2×",
+        ),
+        # get finds no template; counts have decimals.
+        ("xdebug/{}.folded", "9000:9000", "TemplateCache->get uses 44.8×"),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/{}.folded", "", "shop::Cart::total now takes"),
         ("cpp/{}.folded", "88581:33623", "shop::Cart::sum uses"),
@@ -213,6 +224,29 @@ def test_the_planted_change_is_the_first_cause(cli, sides, work, cause):
         out = cli(*flags, *both(sides), *full).out
         assert cause in first_cause(out)
         assert not re.search(GO, out)
+
+
+def test_functions_of_one_name_are_the_program_s_if_one_of_them_is(tmp_path):
+    """Which ``<module>`` comes first differs between sides."""
+    library = "/usr/lib/python3.11/pkgutil.py:22 (<module>)"
+    lines = [f"rows.py:75 (<module>);{library} 400", "rows.py:31 (<module>) 100"]
+    paths = []
+    for name, order in (("base", 1), ("new", -1)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text("\n".join(["rows.py:2 (<module>) 300", *lines][::order]))
+    base, new = (pprofdiff.load(path) for path in paths)
+    owned = pprofdiff.diff(base, new).data.ledger.every("owner")
+    assert owned.base.tolist() == owned.new.tolist()
+
+
+def test_library_code_that_only_changed_its_name_is_no_cause(tmp_path):
+    """Builds inline a library's functions differently into one that did not change."""
+    paths = []
+    for name, library, slow in (("base", "write_char", 100), ("new", "encode", 400)):
+        paths.append(tmp_path / name)
+        lines = [f"main;shop::escape;core::{library} {300 + slow}", f"main;f {slow}"]
+        paths[-1].write_text("\n".join([*lines, "main;shop::g 600"]))
+    assert "core::" not in pprofdiff.diff(*map(pprofdiff.load, paths)).to_text()
 
 
 @pytest.mark.parametrize(

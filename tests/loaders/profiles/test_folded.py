@@ -6,6 +6,7 @@ import gzip
 import re
 import subprocess
 import sys
+from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
 
@@ -28,9 +29,11 @@ _FRAMES = st.one_of(
     st.text(st.characters(exclude_characters="\n;", codec="utf-8"), max_size=6),
 )
 _COUNTS = st.one_of(st.integers(0, 30), st.just((1 << 63) - 1))
+_DECIMALS = st.decimals(0, 30, places=3).map(str)
 _STACKS = st.lists(_FRAMES, min_size=1, max_size=6)
 _LINES = st.one_of(
     st.lists(st.tuples(_STACKS, _COUNTS)),
+    st.lists(st.tuples(_STACKS, _DECIMALS)),
     st.lists(st.tuples(_STACKS.map(lambda stack: ["perf", *stack]), _COUNTS)),
 )
 
@@ -44,17 +47,27 @@ def slowly(data):
             continue
         at = max(trimmed.rfind(blank) for blank in (b" ", b"\t", b"\r")) + 1
         stack, count = trimmed[:at].rstrip(b" \t\r"), trimmed[at:]
-        if not re.fullmatch(rb"[0-9]{1,19}", count) or int(count) >= 1 << 63:
+        if not re.fullmatch(rb"[0-9]{1,19}(\.[0-9]*)?", count):
             return None
-        rows.append((stack.decode("utf-8", "replace"), int(count)))
+        if int(count.partition(b".")[0]) >= 1 << 63:
+            return None
+        rows.append((stack.decode("utf-8", "replace"), count))
     closed = all(stack.endswith(";") for stack, _ in rows if stack)
     texts = [stack[:-1] if closed else stack for stack, _ in rows]
     stacks = from_functions([text.split(";") if text else [] for text in texts])
-    counts = [count for _, count in rows]
+    counts = rounded([count for _, count in rows])
     return [
         (";".join(map(named, frames)), count)
         for frames, count in zip(stacks, counts, strict=True)
     ]
+
+
+def rounded(counts):
+    """Return counts as integers; decimals are rounded so that their sums stay."""
+    if not any(b"." in count for count in counts):
+        return list(map(int, counts))
+    sums = accumulate(map(float, counts), initial=0.0)
+    return [round(after) - round(before) for before, after in pairwise(sums)]
 
 
 def from_functions(stacks):
@@ -118,6 +131,11 @@ def named(frame):
         ("main.(*Ledger).Post+0xae (/srv/ledger)", "main.(*Ledger).Post"),
         ("+0x12f4 (/srv/shop/bin/ledger)", "[ledger]"),
         ("+0x12f4", "[unknown]"),
+        # bpftrace
+        ("shop::sum(std::vector<int> const&)+76", "shop::sum"),
+        ("std::plus<int>::operator+", "std::plus<int>::operator+"),
+        # jstack
+        ("com.shop.Main$$Lambda$1/0x00007fcd4c003220.run", "com.shop.Main$$Lambda.run"),
         # Free Pascal
         ("SYSTEM_$$_MOVE$formal$formal$INT64", "SYSTEM.MOVE"),
         ("P$CART$_$TCART_$__$$_TOTAL$$INT64", "CART.TCART.TOTAL"),
@@ -147,9 +165,14 @@ def test_a_semicolon_after_each_stack_is_no_frame():
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [(b"main;f; 3\n", "weight"), (b"main;f 3\n", "samples")]
+    ("text", "kind"),
+    [
+        (b"main;f; 3\n", "weight"),
+        (b"main;f 3.0\n", "weight"),
+        (b"main;f 3\n", "samples"),
+    ],
 )
-def test_allocations_of_heaptrack_are_no_samples(text, kind):
+def test_allocations_of_heaptrack_and_decimals_are_no_samples(text, kind):
     assert decode(text).sample_types[0].type == kind
 
 
@@ -214,7 +237,7 @@ def test_lines_are_read_as_a_slow_reader_does(lines, feed, blank):
 
 
 @settings(max_examples=examples(400))
-@given(st.text(alphabet="ab;:() \t\r\n0129\0", max_size=40).map(str.encode))
+@given(st.text(alphabet="ab;:() \t\r\n0129.\0", max_size=40).map(str.encode))
 def test_any_text_is_read_or_refused_as_a_slow_reader_does(data):
     assert read(data) == slowly(data)
 
@@ -286,8 +309,8 @@ def test_a_capture_is_recognised_by_its_lines(side, pack):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a;b 1\n" * 12 + "a;b\n", "line 13 does not end in a whole number of samples"),
-        ("a;b 1\n" * 12 + "a;c 1.5\n", "line 13 does not end in a whole number"),
+        ("a;b 1\n" * 12 + "a;b\n", "line 13 does not end in a number of samples"),
+        ("a;b 1\n" * 12 + "a;c 1.5.5\n", "line 13 does not end in a number"),
         ("a;b 1\n" * 12 + f"a {1 << 63}\n", "line 13 has a count of more than 63 bits"),
         (f"a;b {(1 << 63) - 1}\n" * 2, "its values add up to more than 64 bits hold"),
         ("a;b one\n", "neither a profile, "),

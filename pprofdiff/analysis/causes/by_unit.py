@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import log
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
@@ -18,17 +19,32 @@ _MOST = 5
 _CAUSES = 2
 # Allocation sites of units whose time did not change.
 _SITES = 3
+# That many times another's change, in logarithms.
+_FAR = 2.0
 _ABOUT = "CPU per op is approximate: it rests on estimated iterations."
 
 
 def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:
-    """Return whether benchmarks changed differently: not all, or not in one direction.
+    """Return whether benchmarks changed differently.
 
-    Then the cost of their mix describes none of them.
+    Not all did, not in one direction, or one surely by far more than another: then the
+    cost of their mix describes none of them.
     """
     benchmarks = () if comparison.turns is None else comparison.turns.names
     ways = {unit.cost.ratio > 1 for unit in moved}
-    return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
+    if len(ways) > 1 or 0 < len(moved) < len(benchmarks):
+        return True
+    return _far_apart(moved)
+
+
+def _far_apart(moved: Sequence[Unit]) -> bool:
+    """Return whether one unit's cost surely changed by far more than another's."""
+    logs = [
+        sorted(abs(log(end)) for end in (unit.cost.low, unit.cost.high))
+        for unit in moved
+    ]
+    least = min((high for _, high in logs), default=0.0)
+    return max((low for low, _ in logs), default=0.0) > _FAR * least
 
 
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:

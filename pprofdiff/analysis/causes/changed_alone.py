@@ -235,13 +235,17 @@ def _code_of(receiver: str, code: str) -> list[str]:
 
 
 def _moved_from(carriers: Carriers, row: int) -> int | None:
-    """Return the function that most of a new function's lines were removed from."""
+    """Return the function that most of a new function's lines were removed from.
+
+    If several lost such lines, as loops that are spelled alike, the one that lost most.
+    """
     new = carriers.places_of(row).new
     if new is None or new.text is None or new.extent is None:
         return None
     # The signature is its own.
     span = range(new.extent.start + 1, new.extent.end + 1)
     lines = worded_lines(new.text, span).values()
+    lost = dict[int, int]()
     for other, hunks in carriers.by_row.items():
         removed = set[str]()
         for i in hunks:
@@ -249,9 +253,9 @@ def _moved_from(carriers: Carriers, row: int) -> int | None:
             if other != row and places.base is not None and places.base.text:
                 found = worded_lines(places.base.text, hunk.sides[0])
                 removed |= set(found.values())
-        if lines and sum(line in removed for line in lines) >= MOST * len(lines):
-            return other
-    return None
+        lost[other] = sum(line in removed for line in lines)
+    most = max(lost, key=lost.__getitem__, default=row)
+    return most if lines and lost.get(most, 0) >= MOST * len(lines) else None
 
 
 class _Place(NamedTuple):

@@ -64,7 +64,6 @@ from pprofdiff.analysis.causes.wording import (
     GC_LABEL,
     arrow,
     count,
-    factor,
     first_functions,
     joined,
     listed,
@@ -460,7 +459,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         return []
     # The other half of a move may itself be too small to report, or amortized.
     unnamed = [s for s in without_moved(view.sites.all) if s.name not in named]
-    left = replaced(view.sites.with_callee(unnamed))
+    left = replaced(view.sites.with_callee(view.sites.with_helpers(unnamed)))
     large = [
         site
         for site in left
@@ -472,7 +471,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         and " → " in amounts(view.totals, site)
         and not (view.mix and only_varies(view.comparison, site.name))
     ]
-    found = view.sites.with_common_caller(view.sites.with_helpers(large))
+    found = view.sites.with_common_caller(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
     return needed(view.totals, kept)[:_SITES]
@@ -752,7 +751,7 @@ def _of_runtime(
     s = "" if what.id == _GC_WORK else "s"
     title = f"{who} now take{s} CPU: {amount}"
     if ratio is not None:
-        title = f"{who} use{s} {factor(ratio, 'CPU')}: {amount}"
+        title = f"{who} use{s} {place_words.by_factor(cpu, base, ratio)}: {amount}"
     if not new:
         title = f"{who} no longer take{s} CPU: {amount}"
     return Finding(

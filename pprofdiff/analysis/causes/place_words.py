@@ -93,10 +93,16 @@ def title(cpu: CPUComparison, place: Place, *, runs: bool = False) -> str:
         return f"{whose} {now}: {size}"
     if cpu.in_shares:
         return f"{whose} {cpu.moves(ratio - 1, several=takes == 'take')}: {size}"
-    # One sample may as well have been three, so that "40×" would be "13×".
-    few = ratio > 1 and place.base < SAMPLES_FOR_ROW * cpu.model.worth[0]
-    much = f"more {noun}" if few else factor(ratio, noun)
-    return f"{whose} {uses} {much}: {size}"
+    return f"{whose} {uses} {by_factor(cpu, place.base, ratio)}: {size}"
+
+
+def by_factor(cpu: CPUComparison, base: int, ratio: float) -> str:
+    """Return how much more or less is used, without a factor of few samples in base.
+
+    One sample may as well have been three, so that "40×" would be "13×".
+    """
+    few = ratio > 1 and base < SAMPLES_FOR_ROW * cpu.model.worth[0]
+    return f"more {cpu.noun}" if few else factor(ratio, cpu.noun)
 
 
 def facts(cpu: CPUComparison, place: Place) -> tuple[Fact, ...]:

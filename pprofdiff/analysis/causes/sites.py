@@ -190,6 +190,15 @@ def replaced(sites: Sequence[Site]) -> list[Site]:
     return _rewritten(left)
 
 
+def _take_back(helpers: Sequence[Site], own: float) -> bool:
+    """Return whether sites changed by most of a change in bytes, or by more.
+
+    Of what is little next to theirs, no code moved.
+    """
+    moved = abs(sum(one.space[1] - one.space[0] for one in helpers))
+    return moved >= MOST * abs(own) and abs(own) >= LITTLE * moved > 0
+
+
 def _is_moved(gone: Site, came: Site) -> bool:
     """Return whether new allocates in one function what base did in another."""
     pairs = ((gone.space, came.space), (gone.objects, came.objects))
@@ -224,11 +233,17 @@ def _one_sided(sites: Sequence[Site]) -> Iterator[tuple[list[Site], list[Site]]]
             for site in sites
             if package_of(site.name) == package and not site.helpers
         ]
+        alone = [[s for s in own if not s.space[1 - side]] for side in (0, 1)]
         gone, came = (
-            [one for one in own if one.space[side] >= BYTE and not one.space[1 - side]]
-            for side in (0, 1)
+            [s for s in some if s.space[side] >= max(BYTE, LITTLE * _most(some))]
+            for side, some in enumerate(alone)
         )
         yield gone, came
+
+
+def _most(sites: Sequence[Site]) -> float:
+    """Return the most bytes per op that a site has on a side."""
+    return max((max(site.space) for site in sites), default=0.0)
 
 
 def without_moved(sites: Sequence[Site]) -> list[Site]:
@@ -380,22 +395,16 @@ class Sites:
         neither is a change: both together are. The same holds the other way around.
         """
         left = list(sites)
-        rewritten = {name for one in sites for name in (*one.came, *one.gone)}
+        alone = [one for one in self.all if not all(one.space)]
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
-            if site not in left or site.gone or not all(site.space):
-                continue
-            below = self.under(site.name)[1] - {site.name}
             own = site.space[1] - site.space[0]
-            helpers = tuple(
-                one
-                for one in self.all
-                if one.name in below - rewritten
-                and not all(one.space)
-                and (one.space[1] - one.space[0]) * own < 0
-            )
-            moved = sum(one.space[1] - one.space[0] for one in helpers)
-            if abs(moved) < MOST * abs(own):
+            may = [one for one in alone if (one.space[1] - one.space[0]) * own < 0]
+            if site not in left or not all(site.space) or not _take_back(may, own):
+                continue
+            below = self.under(site.name)[1]
+            helpers = tuple(one for one in may if one.name in below)
+            if not _take_back(helpers, own):
                 continue
             whole = self.together([one.name for one in (site, *helpers)]) or site
             left[left.index(site)] = site._replace(

@@ -448,6 +448,52 @@ def test_functions_that_allocate_on_one_side_are_one_change_of_their_package():
     assert cause.title.startswith("p.Old allocates nothing now: 2.50 → 0.00 KiB/op")
 
 
+@pytest.mark.parametrize(("own", "together"), [((10, 30), True), ((1, 2), False)])
+def test_a_function_counts_with_the_callee_whose_work_it_does_now(own, together):
+    """F allocates more itself, and Old, which it called, no longer does."""
+    sides = [
+        Unit(
+            F_AND_G,
+            {
+                path("runtime.mallocgc", "F"): (mine, 64 * mine),
+                path("runtime.mallocgc", "Old", "F"): (old, 64 * old),
+                path("runtime.mallocgc", "Else"): (other, 64 * other),
+            },
+        )
+        for mine, old, other in ((own[0], 50, 30), (own[1], 0, 22))
+    ]
+    first, *_ = causes(*sides)[1].causes
+    assert first.title.startswith("p.F with p.Old allocates less: ") == together
+    assert first.title.startswith("p.Old allocates nothing now: ") != together
+
+
+def test_a_site_of_next_to_nothing_is_no_part_of_what_a_package_allocates_now():
+    sides = [
+        Unit(
+            F_AND_G, {path("runtime.mallocgc", f): (n, 64 * n) for f, n in one.items()}
+        )
+        for one in ({"Old": 60}, {"New": 40, "Hardly": 1})
+    ]
+    (cause,) = causes(*sides)[1].causes
+    assert cause.title.startswith("p.New allocates now; p.Old no longer does: 3.75 → ")
+
+
+def test_benchmarks_of_which_one_changed_by_far_more_have_causes_of_their_own():
+    """Their mix, weighted by operations, would describe neither."""
+    sides = [
+        [
+            Unit({path("F", bench=name): cost * factor}, operations=n, name=name)
+            for (name, cost, n), factor in zip(
+                (("Small", 300, 100_000), ("Large", 300, 1000)), factors, strict=True
+            )
+        ]
+        for factors in ((1, 1), (1.3, 20))
+    ]
+    first = report_of(compared(*sides)).findings.found[0]
+    assert first.title.startswith("Large: p.F uses 20.0× the CPU: ")
+    assert "In Small: " in first.text
+
+
 def test_other_instances_of_a_generic_function_are_no_other_function():
     """Both began and stopped as `Allocate` in a profile, with other arguments."""
     instances = (

@@ -377,6 +377,14 @@ def test_a_function_with_code_of_another_is_new(tmp_path, body, origin):
     assert back.partition("; ")[2] == "m.g is gone"
 
 
+def test_a_new_function_has_code_of_the_one_that_lost_most_of_it(tmp_path):
+    """Loops that are spelled alike are removed in E as well."""
+    base = declared(E="a b c y", F="a b c d e")
+    new = declared(E="a y", F="a g e", g="b c d")
+    said = of_declared(tmp_path, base, new, E=10, F=9, g=9)
+    assert "m.g is new, with code of m.F" in said
+
+
 def test_a_method_of_a_renamed_type_is_not_gone(tmp_path):
     base = f"{declared(F='a b')}func (s byKey) Len() {{\n\treturn len(s)\n}}\n"
     new = base.replace("byKey", "byName").replace("b()", "c()")

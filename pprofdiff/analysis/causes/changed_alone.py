@@ -186,13 +186,17 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
     names = carriers.diff.paired_functions.names
     for sides, verb in (((False, True), "new"), ((True, False), "gone")):
         some = [row for row in rows if _sides(carriers, row) == sides]
+        by_origin = dict[int | None, list[str]]()
         for row in some[:SEVERAL]:
             source = _moved_from(carriers, row) if verb == "new" else None
+            by_origin.setdefault(source, []).append(names[row])
+        for source, found in by_origin.items():
+            are = "is" if len(found) == 1 else "are"
             if source is None:
-                yield f"{listed_functions([names[row]])} is {verb}"
+                yield f"{listed_functions(found)} {are} {verb}"
             else:
-                name, origin = distinct_names([names[row], names[source]])
-                yield f"{name} is new, with code of {origin}"
+                *alike, origin = distinct_names([*found, names[source]])
+                yield f"{listed(alike)} {are} new, with code of {origin}"
         if len(some) > SEVERAL:
             yield f"{count(len(some) - SEVERAL)} more are {verb}"
 

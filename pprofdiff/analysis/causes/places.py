@@ -1200,7 +1200,8 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     parts = _library_part(cpu, program, place) if few else ()
     if parts:
         return place._replace(gone=(), added=(), parts=parts)
-    parts = () if gone or added else _parts(cpu, program, place)
+    # Of what only one side calls, none is the rest of the change.
+    parts = _parts(cpu, program, place, left) if few or not (gone or added) else ()
     return place._replace(gone=tuple(gone), added=tuple(added), parts=parts)
 
 
@@ -1233,14 +1234,17 @@ def _library_part(
     return (max(nearly, key=lambda row: int(base[row] + new[row])),)
 
 
-def _parts(cpu: CPUComparison, program: Program, place: Place) -> tuple[int, ...]:
+def _parts(
+    cpu: CPUComparison, program: Program, place: Place, left: Claim
+) -> tuple[int, ...]:
     """Return the callees that both sides have with good parts of a place's change.
 
-    None has so much of it that it would be the place itself.
+    Of the samples that are `left`. None has so much of the change that it would be the
+    place itself.
     """
     if not place.whole or place.partial or not (place.base and place.new):
         return ()
-    found, left, own = list[int](), place.claim, cpu.only(place.row)
+    found, own = list[int](), cpu.only(place.row)
     may = program.inner & program.nameable & ~_run_closures_of(cpu, place)
     may[place.row] = False
     every = [below(cpu, own, left, side) for side in (0, 1)]

@@ -122,7 +122,7 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
 
 
 def named_short(text: str, fits: Callable[[str], bool]) -> str:
-    """Return a text with long names cut until it fits, if it can.
+    """Return a text with long names cut until it fits, or as it is if it never does.
 
     Different names stay different, and all have one length at most.
     """
@@ -136,7 +136,7 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
         long = [word for word in words if columns(word) > room]
         cut = dict(zip(long, distinct_within(long, room), strict=True))
         shorter = "".join(cut.get(part, part) for part in parts)
-    return shorter
+    return shorter if fits(shorter) else text
 
 
 def clipped(text: str, fits: Callable[[str], bool]) -> str:

@@ -34,13 +34,14 @@ from pprofdiff.analysis.source.model import (
     RelatedLines,
     SourceOfFinding,
 )
+from pprofdiff.analysis.source.renamed import only_renames
 from pprofdiff.analysis.source.text import (
     called_in,
     plain_lines,
     unnamed,
     worded_lines,
 )
-from pprofdiff.goruntime.names import package_of, strip_type_arguments
+from pprofdiff.goruntime.names import is_closure, package_of, strip_type_arguments
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
@@ -169,7 +170,25 @@ class Carriers:
         )
         if hunks and _renames(texts, (base.extent, new.extent)):
             return []
-        return code_changes(hunks, *texts)
+        changes = code_changes(hunks, *texts)
+        return [hunk for hunk in changes if not self.only_renames(hunk, texts)]
+
+    def only_renames(self, hunk: Hunk, texts: tuple[SourceText, SourceText]) -> bool:
+        """Return whether a hunk only names functions otherwise that were `renamed`."""
+        return only_renames(hunk, *texts, self.renamed)
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """The names of renamed functions in base, and in new, without packages.
+
+        Also of those that got another receiver, or none.
+        """
+        table = self.diff.paired_functions.table
+        return {
+            _bare(before): _bare(name)
+            for before, name in zip(table.base_names, table.names, strict=True)
+            if before is not None and not is_closure(name)
+        }
 
     @property
     def changed(self) -> tuple[ChangedHunk, ...]:

@@ -89,7 +89,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     rows = _each_once(carriers, rows, names)
-    places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
+    every = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
+    places = [at for at in every if not _renames(carriers, at)]
     types = _types((at for _, at in carriers.looked_up), places)
     others = [at for at in places if at.built and at not in types]
     changed = [row for row in rows if all(_sides(carriers, row))]
@@ -108,6 +109,10 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
     if others:
         clauses.append(f"code changed elsewhere: {_where(others)}")
+    if not rows and len(places) < len(every):
+        number = len(carriers.renamed)
+        who = "one function" if number == 1 else f"{count(number)} functions"
+        clauses.append(f"{who} only got another name or receiver")
     named = _first_of_each(carriers, rows)
     source = None
     if named:
@@ -308,6 +313,14 @@ class _Place(NamedTuple):
         """The place for display, with a note on imports or removed lines."""
         name = f"{self.lines} (imports)" if self.imports else self.lines
         return f"{name} (removed)" if self.removed else name
+
+
+def _renames(carriers: Carriers, place: _Place) -> bool:
+    """Return whether a place only names functions otherwise that were renamed."""
+    base, new = place.texts
+    if place.hunk is None or base is None or new is None:
+        return False
+    return carriers.only_renames(place.hunk, (base, new))
 
 
 def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:

@@ -24,7 +24,7 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.one_unit import in_one_unit, only_varies
+from pprofdiff.analysis.causes.one_unit import in_one_unit, largest_in, only_varies
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -627,7 +627,9 @@ def _of_total(view: _View, site: Site, counted: Site, *, alone: bool) -> str:
     of_unit = in_one_unit(view.comparison, site.name) if one else ""
     if of_unit:
         return f"{of_unit}."
-    return share_of_change(view.totals, counted, alone=alone, mix=view.mix)
+    share = share_of_change(view.totals, counted, alone=alone, mix=view.mix)
+    most = largest_in(view.comparison, site.name) if one else ""
+    return f"{share} {most}.".strip() if most else share
 
 
 def _is_flat(of: Sites, site: Site) -> bool:

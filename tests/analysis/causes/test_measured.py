@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.one_unit import only_varies
+from pprofdiff.analysis.causes.one_unit import largest_in, only_varies
 from pprofdiff.analysis.causes.places import Program, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import (
     Allocated,
@@ -573,6 +573,26 @@ def test_what_one_benchmark_alone_allocates_is_per_op_of_it():
     comparison = compared(*units)
     text = "\n".join(one.text for one in report_of(comparison).findings.causes)
     assert "It allocates only in A: 4.00 → 1.00 KiB/op, which is all." in text
+
+
+@pytest.mark.parametrize(
+    ("often", "said"),
+    [(1, "Most in B: 20.0 → 10.0 KiB/op, of 20.0 → 10.0 KiB/op"), (5, "")],
+)
+def test_where_benchmarks_differ_the_largest_change_in_a_site_is_said(often, said):
+    """Their mean is true of none."""
+    sides = [
+        [
+            Unit(
+                {path("F", bench=name): cost},
+                {path("runtime.mallocgc", "G", bench=name): (10, size * n)},
+                name=name,
+            )
+            for name, n in (("A", often), ("B", 5))
+        ]
+        for cost, size in ((600, 4096), (300, 2048))
+    ]
+    assert read(largest_in(compared(*sides), f"{PACKAGE}.G"))[0] == said
 
 
 def test_objects_that_another_site_makes_now_are_no_change():

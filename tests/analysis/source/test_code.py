@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.source.aligned import ignoring_space
 from pprofdiff.analysis.source.code import code_changes, codes, only_imports, says_more
 from pprofdiff.analysis.source.extents import differences
+from pprofdiff.analysis.source.renamed import only_renames
 from pprofdiff.analysis.source.text import called_in, code_of, unnamed
 from pprofdiff.model.source import Hunk, SourceText
 
@@ -19,6 +20,26 @@ def texts(base, new):
         SourceText("f.go", tuple(text.split("\n")), "git", str(i))
         for i, text in enumerate((base, new))
     ]
+
+
+RENAMED = [
+    # A method became a function, and is called as one.
+    ("func (p *T) day(y int) int {", "func day(y int) int {", True),
+    ("return p.day(2) + p.day(y)", "return day(2) + day(y)", True),
+    ("return p.day(2)", "return day(3)", False),
+    # Renamed, in another package.
+    ("x := get(b)", "x := cache.For(b)", True),
+    ("x := get(b)", "x := cache.For(b, 1)", False),
+    ("x := got(b)", "x := For(b)", False),
+    ("s.day = 1", "s.year = 1", False),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "same"), RENAMED)
+def test_calls_of_a_renamed_function_are_no_change(base, new, same):
+    old, now = texts(base, new)
+    (hunk,) = differences(old.lines, now.lines)
+    assert only_renames(hunk, old, now, {"day": "day", "get": "For"}) == same
 
 
 SPLIT = [

@@ -157,7 +157,9 @@ def _control(diff: ProfileDiff) -> Control | None:
     reason = _doubt(estimated)
     if diff.is_cpu and releases_apart(diff.base, diff.new) is not None:
         reason = "the Go releases differ: unchanged source is compiled to other code"
-    return estimated._replace(reason=reason)
+    # Samples of one side may be worth more, as at a lower sampling rate.
+    base, new = model.worth
+    return estimated._replace(work=estimated.work.times(new / base), reason=reason)
 
 
 class _Whole(Struct, frozen=True, eq=False):

@@ -51,10 +51,10 @@ _INTO_KERNEL = re.compile(
 # A root that is no function: nothing, or the address of a chunk (LuaJIT's jit.p).
 _NO_ROOT = re.compile(rb"(?:@0x[0-9a-f]+)?")
 # What is not part of a name: an address and inlining (google-pprof), how a frame ran
-# (``_[j]``: stackcollapse-perf.pl, async-profiler), and parameters of C++, which
-# ``go tool pprof`` drops too.
+# (``_[j]``: stackcollapse-perf.pl, async-profiler), a function's number in a database
+# (plprofiler), and parameters of C++, which ``go tool pprof`` drops too.
 _AFTER_NAME = re.compile(
-    r"(?:<[0-9a-f]{16}>|\[inline\]|_\[[0-9ijw]\]"
+    r"(?:<[0-9a-f]{16}>|\[inline\]|_\[[0-9ijw]\]| oid=\d+"
     r"|(?<=[\w>\])=+*/<-])(?<!operator)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?: const)?)$"
 )

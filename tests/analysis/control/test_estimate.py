@@ -7,6 +7,7 @@ from math import log
 
 import pytest
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.cpu import load_of
 from pprofdiff.analysis.control.alike import scaled_alike
@@ -16,7 +17,7 @@ from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture
-from tests.analysis.building import compared, given, profile
+from tests.analysis.building import PERIOD, compared, given, profile
 from tests.calibration.control import Runs, full_name, rates
 from tests.examples import daily
 
@@ -52,6 +53,18 @@ def test_it_is_of_raw_values_and_the_load_of_scaled_ones(counts, old, new):
     assert same.cost[:3] == pytest.approx(there.cost[:3], rel=1e-9)
     assert same[2:4] == pytest.approx(there[2:4], rel=1e-9)
     assert load_of(by_work).ratio == pytest.approx(1.0, rel=1e-9)
+
+
+@given(COUNTS, st.integers(2, 9))
+def test_a_sampling_rate_is_no_work(counts, times):
+    """Sampled less often, as many seconds are fewer samples."""
+    often = functions(n * times for n in counts)
+    seldom = replace(functions(counts), period=PERIOD * times)
+    seldom = replace(seldom, values=seldom.values * [[1, times]])
+    for sides in ((often, seldom), (seldom, often)):
+        found = control(compared(*sides))
+        assert found.work.ratio == pytest.approx(1, rel=1e-9)
+        assert found.cost.ratio == pytest.approx(1, rel=1e-9)
 
 
 @pytest.mark.parametrize("change", [0.0, 0.1, 3.0, 30.0])

@@ -134,6 +134,8 @@ def named(frame):
         # bpftrace
         ("shop::sum(std::vector<int> const&)+76", "shop::sum"),
         ("std::plus<int>::operator+", "std::plus<int>::operator+"),
+        # plprofiler
+        ("public.book() oid=16709", "public.book"),
         # jstack
         ("com.shop.Main$$Lambda$1/0x00007fcd4c003220.run", "com.shop.Main$$Lambda.run"),
         # Free Pascal

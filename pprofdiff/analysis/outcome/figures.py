@@ -40,7 +40,7 @@ from pprofdiff.analysis.judge.totals import (
     ratio_of_runs,
     ratio_of_sums,
 )
-from pprofdiff.analysis.outcome.by_unit import units_of, user_times
+from pprofdiff.analysis.outcome.by_unit import units_by_task, units_of, user_times
 from pprofdiff.analysis.outcome.model import (
     TURNS_CONFIDENCE,
     Measure,
@@ -146,9 +146,18 @@ def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
 
 
 def _tasks(comparison: Comparison) -> Measure | None:
-    task = next(iter(user_times(comparison, "task")), None)
-    if task is None:
+    """Return the time of the task that changed most, else of the most frequent one.
+
+    Where some are slower and others faster, none stands for all.
+    """
+    tasks = user_times(comparison, "task")
+    if not tasks:
         return None
+    by = units_by_task(comparison)
+    moved = by.moved if by is not None and by.key == "task" else ()
+    if len({unit.verdict for unit in moved}) == 1:
+        tasks = [one for one in tasks if one.name == moved[0].name]
+    task = tasks[0]
     source = "{:,} and {:,} user tasks of the traces".format(*task.counts)
     mean = task.mean
     if mean.by_run:

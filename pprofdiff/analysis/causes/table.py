@@ -176,11 +176,15 @@ def find(
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
-        if not _severe(findings):
+        if verdict not in _WAYS or not _severe(findings):
             sites = tuple(allocations_of_units(comparison, allocating))
-            # Counts that benchmarks average say less of the same sites.
-            rest = (one for one in findings.found if not (sites and one.sure))
-            findings = findings._replace(found=(*sites, *rest))
+            # Counts that benchmarks average say less of the same sites, and what one
+            # benchmark allocates elsewhere now reads as a change of all.
+            rest = tuple(one for one in findings.found if not (sites and one.sure))
+            some = any(one.claim is not None for one in rest)
+            findings = findings._replace(
+                found=(*sites, *rest), explained=findings.explained if some else None
+            )
         elif change_apart(comparison, moved):
             left = [one for one in allocating if one not in moved]
             sites = tuple(allocations_of_units(comparison, left, findings.found))

@@ -595,6 +595,29 @@ def test_where_benchmarks_differ_the_largest_change_in_a_site_is_said(often, sai
     assert read(largest_in(compared(*sides), f"{PACKAGE}.G"))[0] == said
 
 
+def test_without_a_verdict_a_site_has_the_amounts_of_a_benchmark():
+    """In A, Old's 64 B moved to New; in both F allocates 48 B more."""
+    sides = [
+        [
+            Unit(
+                {path("F", bench=name): 600},
+                {
+                    path("runtime.mallocgc", f, bench=name): (size // 16, size)
+                    for f, size in made
+                },
+                name=name,
+            )
+            for name, made in (("A", [(moved, 64), ("F", size)]), ("B", [("F", size)]))
+        ]
+        for moved, size in (("Old", 16), ("New", 64))
+    ]
+    report = report_of(compared(*sides))
+    assert not report.outcome.moved
+    (cause,) = report.findings.causes
+    assert re.match("[AB]: p.F allocates more: 16 → 64 B/op", cause.title)
+    assert "Also in " in cause.text
+
+
 def test_objects_that_another_site_makes_now_are_no_change():
     """Which of two opens a block varies; all are as many as before."""
     totals = Allocated((107.0, 123.0), (2.0, 2.0), (False, True))

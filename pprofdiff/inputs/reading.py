@@ -156,8 +156,8 @@ def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:
 def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
     """Read the files directly in a folder; if it has only folders, each is a run.
 
-    With folders of benchmarks next to its files, it is one run, as
-    ``measure`` saves it.
+    With folders of benchmarks next to its files, it is one run, as ``measure`` saves
+    it.
     """
     from pathlib import Path
 

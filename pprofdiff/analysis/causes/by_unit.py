@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import log
+from math import inf, log
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
@@ -42,6 +42,7 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
     logs = [
         sorted(abs(log(end)) for end in (unit.cost.low, unit.cost.high))
         for unit in moved
+        if 0 < unit.cost.low and unit.cost.high < inf
     ]
     least = min((high for _, high in logs), default=0.0)
     return max((low for low, _ in logs), default=0.0) > _FAR * least

@@ -212,7 +212,7 @@ def _only_moved(cpu: CPUComparison, program: Program, place: Place) -> bool:
 
 
 def _only_named_otherwise(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether its caller has as much of other library code without a function.
+    """Return whether the other side has as much library code below the same caller.
 
     Builds inline libraries differently, so that one side alone may have a function.
     """

@@ -42,7 +42,7 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
     logs = [
         sorted(abs(log(end)) for end in (unit.cost.low, unit.cost.high))
         for unit in moved
-        if 0 < unit.cost.low and unit.cost.high < inf
+        if unit.cost.low > 0 and unit.cost.high < inf
     ]
     least = min((high for _, high in logs), default=0.0)
     return max((low for low, _ in logs), default=0.0) > _FAR * least

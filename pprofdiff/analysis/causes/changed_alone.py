@@ -193,7 +193,7 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
         some = [row for row in rows if _sides(carriers, row) == sides]
         by_origin = dict[int | None, list[str]]()
         for row in some[:SEVERAL]:
-            source = _moved_from(carriers, row) if verb == "new" else None
+            source = moved_from(carriers, row) if verb == "new" else None
             by_origin.setdefault(source, []).append(names[row])
         for source, found in by_origin.items():
             are = "is" if len(found) == 1 else "are"
@@ -243,7 +243,7 @@ def _code_of(receiver: str, code: str) -> list[str]:
     return re.sub(rf"\b{re.escape(receiver)}\b", "", uncommented(code)).split()
 
 
-def _moved_from(carriers: Carriers, row: int) -> int | None:
+def moved_from(carriers: Carriers, row: int) -> int | None:
     """Return the function that most of a new function's lines were removed from.
 
     If several lost such lines, as loops that are spelled alike, the one that lost most.

@@ -23,10 +23,12 @@ from pprofdiff.analysis.causes.changed_alone import (
     Ran,
     changed_alone,
     made_types,
+    moved_from,
     only_tests_changed,
 )
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
+from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import below, owned_by
 from pprofdiff.analysis.causes.sites import OBJECT
 from pprofdiff.analysis.caveat import Caveat
@@ -120,6 +122,7 @@ def with_source(
     carried = list(
         _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, units)
     )
+    carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(carried)
     known = any(map(_names_lines, carried))
     every = replace((of_cpu or carriers)[0], least=0.0)
@@ -185,6 +188,24 @@ def _with_lines(
             yield finding._replace(source=source)
         else:
             yield finding
+
+
+def _with_origin(finding: Finding, carriers: Sequence[Carriers]) -> Finding:
+    """Return a finding on a new function with whose code it has.
+
+    Not all that it costs is then new, whatever samples show of that function.
+    """
+    if finding.direction != "worse" or finding.parent or len(finding.functions) != 1:
+        return finding
+    own = carriers[0]
+    names = own.diff.paired_functions.names
+    for row in _named(own.diff, finding.functions):
+        new = row in own.by_row and own.places_of(row).base is None
+        origin = moved_from(own, row) if new else None
+        if origin is not None and names[origin] not in finding.names:
+            said = f"It has code that was in {called(names[origin])}."
+            return finding._replace(text=f"{said} {finding.text}".strip())
+    return finding
 
 
 def _changed_first(found: Sequence[Finding]) -> list[Finding]:

@@ -385,6 +385,18 @@ def test_a_new_function_has_code_of_the_one_that_lost_most_of_it(tmp_path):
     assert "m.g is new, with code of m.F" in said
 
 
+@pytest.mark.parametrize(("body", "origin"), [("b c d", True), ("p q r", False)])
+def test_a_dearer_new_function_has_the_code_of_another(tmp_path, body, origin):
+    texts = declared(F="a b c d e"), declared(F="a g e", g=body)
+    own, inner = Frame("m.F", "/b/m/f.go", 4, 3), Frame("m.g", "/b/m/f.go", 10, 9)
+    sides = [{(own,): 900}, {(own,): 900, (inner, own): 900}]
+    versions = [{"f.go": one} for one in texts]
+    comparison, sources = differing(tmp_path, versions, sides, runs=5)
+    said = text(report_of(comparison, sources=sources))
+    assert "1. m.g (f.go:9-13" in said
+    assert ("It has code that was in m.F." in said) == origin
+
+
 def test_a_method_of_a_renamed_type_is_not_gone(tmp_path):
     base = f"{declared(F='a b')}func (s byKey) Len() {{\n\treturn len(s)\n}}\n"
     new = base.replace("byKey", "byName").replace("b()", "c()")

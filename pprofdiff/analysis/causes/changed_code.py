@@ -14,12 +14,12 @@ from pprofdiff.analysis.causes.places import (
     Place,
     Program,
     below,
-    by_caller,
     callers_of,
     deepest,
     holds,
     is_benchmark,
     moved_to_instances,
+    own_caller,
     owned_by,
     owner_of_most,
     owners,
@@ -216,10 +216,8 @@ def _only_named_otherwise(cpu: CPUComparison, place: Place) -> bool:
 
     Builds inline libraries differently, so that one side alone may have a function.
     """
-    side, own = 1 if place.new else 0, cpu.diff.paired_functions.own
-    by_own = by_caller(cpu, place, side, [place.row], own)
-    caller = int(np.argmax(by_own))
-    if not by_own[caller]:
+    caller, calls = own_caller(cpu, place)
+    if not calls:
         return False
     library = [
         (owner == caller) & (ends.leaf != ends.owner)

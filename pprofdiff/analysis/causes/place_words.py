@@ -14,6 +14,7 @@ from pprofdiff.analysis.causes.places import (
     Place,
     below,
     by_caller,
+    own_caller,
     owned_by,
     taken_back,
 )
@@ -188,12 +189,10 @@ def _calls_library(cpu: CPUComparison, place: Place) -> str:
     """Return which function of the program calls a library's, as a sentence."""
     if cpu.of_go or cpu.diff.paired_functions.own[place.row]:
         return ""
-    side, own = 1 if place.new else 0, cpu.diff.paired_functions.own
-    by_own = by_caller(cpu, place, side, [place.row], own)
-    most = int(np.argmax(by_own))
-    if by_own[most] <= MOST * cpu.sums(place.claim)[side]:
+    caller, calls = own_caller(cpu, place)
+    if calls <= MOST * (place.new or place.base):
         return ""
-    return f"{called(cpu.names[most])} {'calls' if place.new else 'called'} it"
+    return f"{called(cpu.names[caller])} {'calls' if place.new else 'called'} it"
 
 
 def _calls_helper(cpu: CPUComparison, place: Place) -> str:

@@ -803,6 +803,17 @@ def by_caller(
     return total
 
 
+def own_caller(cpu: CPUComparison, place: Place) -> tuple[int, int]:
+    """Return the program's function that calls most of a library's, and its raw value.
+
+    On new, or on base if new has none of the place. The value is 0 for no caller.
+    """
+    side, own = 1 if place.new else 0, cpu.diff.paired_functions.own
+    by_own = by_caller(cpu, place, side, [place.row], own)
+    most = int(np.argmax(by_own))
+    return most, int(by_own[most])
+
+
 def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
     """Claim the samples that functions own, given as rows of the union."""
     base, new = owners(cpu)

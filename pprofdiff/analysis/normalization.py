@@ -96,6 +96,7 @@ def counted(
     operations, such as set-up with the timer stopped, are compared as composition.
     """
     done = float(operations[0]), float(operations[1])
+    counts = done
     if work is not None and work.holds is not None and not exact:
         implied = _holding(totals, work.holds)
         other = [False, False]
@@ -115,7 +116,8 @@ def counted(
         )
         done = base, new
     reason = "operations that the profiles count" if work is None else work.reason
-    return Normalization("per_work", 1 / done[0], 1 / done[1], reason)
+    by = Normalization("per_work", 1 / done[0], 1 / done[1], reason)
+    return by._replace(apart=done[1] / counts[1] * counts[0] / done[0])
 
 
 def _operations(

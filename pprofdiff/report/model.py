@@ -172,12 +172,15 @@ def report_of(
     if comparison.measured and comparison.profiles and decided.verdict == "unknown":
         comparison = comparison.undecided()
     given = comparison.given
-    findings = find(comparison, decided.verdict, decided.moved, decided.allocating)
+    # Lines of the program may not be why benchmarks that differ cost more.
+    code = None if comparison.rewritten else sources
+    findings = find(
+        comparison, decided.verdict, decided.moved, decided.allocating, code
+    )
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
-    # Lines of the program may not be why benchmarks that differ cost more.
-    if sources is not None and not comparison.rewritten:
-        comparison, decided, behind = _looked_up(comparison, decided, findings, sources)
+    if code is not None:
+        comparison, decided, behind = _looked_up(comparison, decided, findings, code)
         findings, changed, unchanged = behind[:3]
         for caveat in behind.caveats:
             if comparison.measured:
@@ -226,7 +229,7 @@ def _looked_up(
         decided = replace(decided, verdict="unknown", contrary=(), needs=needs)
         if comparison.profiles:
             comparison = comparison.undecided()
-        findings = find(comparison, decided.verdict, (), decided.allocating)
+        findings = find(comparison, decided.verdict, (), decided.allocating, sources)
         behind = with_source(comparison, findings, sources, whole=True)
     elif decided.needs:
         decided = replace(decided, needs=needs)

@@ -28,7 +28,8 @@ class Unit(NamedTuple):
     of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
     has `counted` operations, and lacks `tiny` objects per op. Time is `wall` times the CPU time, which differs from turn
     to turn by `noise` (deviation of its logarithm), next to what all units have. Runs
-    have up to `uneven` more or fewer samples than `cpu`, relative to it.
+    have up to `uneven` more or fewer samples than `cpu`, relative to it. Turns take
+    `kernel` times the CPU time that samples show.
     """
 
     cpu: dict
@@ -40,6 +41,7 @@ class Unit(NamedTuple):
     noise: float = 0.0
     uneven: float = 0.0
     tiny: int = 0
+    kernel: float = 1.0
 
     def sampled(self, run):
         """Return the samples of a run by stack."""
@@ -49,7 +51,7 @@ class Unit(NamedTuple):
     @property
     def nanoseconds(self):
         """CPU time of an operation."""
-        return sum(self.cpu.values()) * PERIOD / self.operations
+        return sum(self.cpu.values()) * PERIOD / self.operations * self.kernel
 
 
 def path(*functions, bench="All"):

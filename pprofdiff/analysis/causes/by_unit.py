@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import MOST
+from pprofdiff.model.source import Sources
 
 # The most units to explain: readers open no more.
 _MOST = 5
@@ -48,7 +49,9 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
     return max((low for low, _ in logs), default=0.0) > _FAR * least
 
 
-def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
+def causes_of_units(
+    comparison: Comparison, moved: Sequence[Unit], sources: Sources | None = None
+) -> Iterator[Finding]:
     """Yield the causes of each changed unit, followed by their consequences.
 
     A function that changed the same way in several units is a cause once, with the
@@ -58,7 +61,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
     found: list[Finding] = []
     first = dict[tuple[tuple[str, ...], str], int]()
     explained = [
-        (units, of_unit, causes_of_measured(Case(of_unit), moved=True))
+        (units, of_unit, causes_of_measured(Case(of_unit, sources), moved=True))
         for units, of_unit in changed_units(comparison, moved)
     ]
     known = {
@@ -94,13 +97,16 @@ def _explains_little(
 ) -> bool:
     """Return whether causes have less than half of what benchmarks changed by.
 
-    They would read as the reason. Counted allocations may have no CPU of their own.
+    They would read as the reason. Samples per counted op may have changed by less.
+    Counted allocations may have no CPU of their own.
     """
     cpu = of_unit.cpu
     if cpu is None or not causes or any(one.sure for one in causes):
         return False
     base, _ = cpu.normalization.scaled(*cpu.totals)
-    least = min((unit.cost.ratio - 1 for unit in units), key=abs)
+    ratios = [unit.cost.ratio for unit in units]
+    ratios += [ratio * cpu.normalization.apart for ratio in ratios]
+    least = min((ratio - 1 for ratio in ratios), key=abs)
     found = sum(one.explains or 0.0 for one in causes)
     return found * least < MOST * base * least**2
 
@@ -116,7 +122,7 @@ def allocations_of_units(
     """Yield the sites behind the allocations of units whose time did not change.
 
     A site is reported for the unit in which it changed most, unless `known` causes of
-    other units have it.
+    other units have it. The others are listed if it is known of all `units`.
     """
     named = {name for one in known for name in one.names.union(one.functions)}
     first = dict[tuple[str, ...], Finding]()
@@ -134,8 +140,12 @@ def allocations_of_units(
                 number = len(first) + 1 + (_MOST if known else 0)
                 first[finding.functions] = _named(finding, names, number, "")
     for functions, finding in first.items():
-        also = f"Also in {listed(others[functions])}." if functions in others else ""
-        yield finding._replace(text=f"{finding.text} {also}".strip())
+        also = others.get(functions, [])
+        if also:
+            known_of = sum(len(one.split(", ")) for one in (finding.unit, *also))
+            whose = listed(also) if known_of == len(units) else "other benchmarks"
+            finding = finding._replace(text=f"{finding.text} Also in {whose}.".strip())
+        yield finding
 
 
 def changed_units(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.by_text import Texts
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk, walk_some
 from pprofdiff.analysis.lines.costs import (
@@ -189,6 +190,13 @@ class Carriers:
             for before, name in zip(table.base_names, table.names, strict=True)
             if before is not None and not is_closure(name)
         }
+
+    @property
+    def texts(self) -> Texts:
+        """Whose text changed, and whose did not."""
+        rows = np.arange(len(self.diff.paired_functions.names))
+        changed = np.isin(rows, list(self.by_row))
+        return Texts(changed, np.isin(rows, list(self.known)) & ~changed)
 
     @property
     def changed(self) -> tuple[ChangedHunk, ...]:

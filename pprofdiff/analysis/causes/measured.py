@@ -7,12 +7,13 @@ it is spent, and every allocated object is counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf, log
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes import place_words
+from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
@@ -119,6 +120,7 @@ class _View(NamedTuple):
     moved: bool
     mix: bool
     comparison: Comparison
+    texts: Texts | None
 
     def allocates(self, counted: str, *, several: bool = False) -> str:
         """Return what a place allocates as a sentence, beginning with bytes per op.
@@ -151,7 +153,9 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     of_sites = Sites.of(case.comparison) if totals.changed else None
     turns = case.comparison.turns
     mix = turns is not None and len(turns.names) > 1
-    view = _View(cpu, program, totals, of_sites, moved, mix, case.comparison)
+    view = _View(
+        cpu, program, totals, of_sites, moved, mix, case.comparison, case.texts
+    )
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -234,6 +238,8 @@ def _add_places(
     def is_said(place: Place) -> bool:
         return _of_place(view, cpu, place, 1).severity != "info"
 
+    if view.texts is not None:
+        found = by_text(cpu, program, found, view.texts, is_said)
     for place in unclaimed(cpu, program, found, is_said):
         finding = _of_place(view, cpu, place, len(causes) + 1)
         if finding.severity != "info":
@@ -343,8 +349,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
+    has_all |= place.only_changed
     significant = view.moved and (change.significant or _is_sure(cpu, place) or has_all)
     significant &= not takes_another_path(cpu, place)
+    significant &= (has_all and not place.partial) or _as_counted(cpu, place)
     significant &= not _by_chance(view, cpu, place, known=known)
     finding = Finding(
         "place" if number == 1 else f"place-{number}",
@@ -398,6 +406,20 @@ def _is_sure(cpu: CPUComparison, place: Place) -> bool:
         return False
     one_sided = delta * whole > 0 and not (place.base and place.new)
     return one_sided or abs(delta - whole) <= (1 - COVERS) * abs(whole)
+
+
+def _as_counted(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether samples per counted op show most of a place's change as well.
+
+    Values are scaled to the CPU per op of timed turns. If samples per op disagree with
+    it, each function changes by the difference, whether its own cost did or not.
+    """
+    by = cpu.diff.normalization
+    base, new = by.scaled(place.base, place.new)
+    apart, delta = sqrt(by.apart), new - base
+    if abs(delta - cpu.total_delta) <= (1 - COVERS) * abs(cpu.total_delta):
+        return True
+    return (new * apart - base / apart) * delta >= MOST * delta**2
 
 
 def _most(cpu: CPUComparison, place: Place) -> str:

@@ -79,7 +79,9 @@ class Place(NamedTuple):
     `partial` if larger places have some of its samples. `absorbed` is a callee without
     samples on one side, whose work the function does itself there; -1 for none.
     `callers` are functions whose code it took over, or gave to them. `parts` are
-    callees that both sides have, with good parts of its change.
+    callees that both sides have, with good parts of its change. A place is
+    `only_changed` if it has nearly all of the outcome, and its callers' text is the
+    same.
     """
 
     row: int
@@ -93,6 +95,7 @@ class Place(NamedTuple):
     absorbed: int = -1
     callers: tuple[int, ...] = ()
     parts: tuple[int, ...] = ()
+    only_changed: bool = False
 
     @property
     def others(self) -> tuple[int, ...]:

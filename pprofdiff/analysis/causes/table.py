@@ -43,6 +43,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.names import is_closure
 from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.identity.model import Identity
+from pprofdiff.model.source import Sources
 
 _NAMED = 2
 
@@ -164,15 +165,17 @@ def find(
     verdict: OutcomeVerdict = "unknown",
     moved: Sequence[Unit] = (),
     allocating: Sequence[Unit] = (),
+    sources: Sources | None = None,
 ) -> Findings:
     """Return the findings on a comparison, the one that explains most first.
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
     `moved`: over several units, a function has no cost per op. The sites of other units
-    that are `allocating` more or less follow.
+    that are `allocating` more or less follow. With `sources`, an unchanged function
+    is no cause where a changed one is behind it.
     """
-    findings = _found(comparison, verdict, moved)
+    findings = _found(comparison, verdict, moved, sources)
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
@@ -195,10 +198,13 @@ def find(
 
 
 def _found(
-    comparison: Comparison, verdict: OutcomeVerdict, moved: Sequence[Unit]
+    comparison: Comparison,
+    verdict: OutcomeVerdict,
+    moved: Sequence[Unit],
+    sources: Sources | None,
 ) -> Findings:
     """Return the findings with numbers still marked in their sentences."""
-    case = Case(comparison)
+    case = Case(comparison, sources)
     if comparison.measured:
         from pprofdiff.analysis.causes.by_unit import causes_of_units, change_apart
         from pprofdiff.analysis.causes.measured import causes_of_measured
@@ -206,7 +212,7 @@ def _found(
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         measured = Findings((), None)
         if comparison.alone is not None and change_apart(comparison, moved):
-            found = tuple(causes_of_units(comparison, moved))
+            found = tuple(causes_of_units(comparison, moved, sources))
         else:
             measured = causes_of_measured(case, moved=verdict in _WAYS)
             found = measured.found

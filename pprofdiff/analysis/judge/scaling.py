@@ -52,6 +52,8 @@ class Normalization(NamedTuple):
     / operations), ``composition`` (100 / total: percent of each side's total),
     ``share`` (new scaled to base's total, like ``go tool pprof -normalize``) or
     ``about`` (new scaled to base's work, `inferred`); `reason` says why this one.
+    `apart` is new ÷ base of the raw cost per op that profiles count, over that of the
+    scaled values: 1 where both agree.
     """
 
     mode: Mode
@@ -59,6 +61,7 @@ class Normalization(NamedTuple):
     new_factor: float
     reason: str
     inferred: InferredWork | None = None
+    apart: float = 1.0
 
     @property
     def sigma(self) -> float:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.one_unit import largest_in, only_varies
-from pprofdiff.analysis.causes.places import Program, whole_of, with_moved
+from pprofdiff.analysis.causes.places import Program, places, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
@@ -1167,3 +1168,60 @@ def test_so_few_samples_may_miss_what_runs(left, verb):
     sides = Unit(new | {path("F"): 400}), Unit(new)
     first, *_ = causes(*sides)[1].causes
     assert first.title.startswith(f"p.F {verb}: ")
+
+
+@pytest.mark.parametrize("kernel", [1.0, 0.85])
+def test_what_only_the_scale_of_samples_changes_is_no_cause(kernel):
+    base = {path("Clock"): 60, path("Get"): 700, path("Put"): 240}
+    new = {path("Get"): 690, path("Put"): 238}
+    _, findings = causes(Unit(base), Unit(new, kernel=kernel))
+    shown = [f.title for f in findings.found if f.severity != "info"]
+    assert [title.partition(" ")[0] for title in shown] == ["p.Clock"]
+
+
+BY_TEXT = {
+    # An unchanged function is called less often, together with its own callees.
+    "above": (
+        {path("Calc", "Find"): 600, path("Find"): 300, path("Rest"): 300},
+        {path("Calc", "Find"): 60, path("Find"): 60, path("Rest"): 300},
+        ("Find",), ["Find"],
+    ),
+    # What is cheaper is a changed callee, called through unchanged ones.
+    "below": (
+        {path("Peek", "Next", "Get"): 700, path("Next", "Get"): 200},
+        {path("Peek", "Next", "Get"): 500, path("Next", "Get"): 190},
+        ("Peek",), ["Peek"],
+    ),
+    # Two places that changed themselves stay two.
+    "both": (
+        {path("Calc", "Find"): 600, path("Find"): 300, path("Rest"): 300},
+        {path("Calc", "Find"): 60, path("Find"): 60, path("Rest"): 300},
+        ("Find", "Calc"), ["Calc", "Find"],
+    ),
+    # Most of the change is not below the changed function.
+    "neither": (
+        {path("Calc", "Find"): 600, path("Rest"): 600},
+        {path("Calc", "Find"): 60, path("Rest"): 600},
+        ("Rest",), ["Calc"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "changed", "named"), BY_TEXT.values(), ids=list(BY_TEXT)
+)
+def test_an_unchanged_function_gives_way_to_the_changed_one_behind_it(
+    base, new, changed, named
+):
+    cpu = Case(compared(Unit(base), Unit(new))).cpu
+    cpu = replace(cpu, model=cpu.diff.model)
+    program = Program(cpu, tests_apart=True)
+    of_changed = np.isin(cpu.names, [f"{PACKAGE}.{name}" for name in changed])
+    found = places(cpu, program)
+    texts = Texts(of_changed, ~of_changed)
+    now = by_text(cpu, program, found, texts, lambda _: True)
+    assert [cpu.names[one.row].rpartition(".")[2] for one in now] == named
+    claims = sum(sum(one.claim.sides[0].astype(int) for one in now))
+    assert claims == sum(
+        map(int, np.logical_or.reduce([one.claim.sides[0] for one in now]))
+    )

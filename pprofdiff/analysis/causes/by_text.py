@@ -7,7 +7,7 @@ changed caller calls it less often, or because changed code below it is cheaper.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ from pprofdiff.analysis.policy import COVERS, MOST
 _UP = 8
 
 
-class Texts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Texts:
     """Whose text changed, and whose did not: bool masks of the union of functions.
 
     Functions of neither have too few samples, or no text that is surely theirs.

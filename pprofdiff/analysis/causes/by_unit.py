@@ -144,8 +144,10 @@ def allocations_of_units(
         if also:
             known_of = sum(len(one.split(", ")) for one in (finding.unit, *also))
             whose = listed(also) if known_of == len(units) else "other benchmarks"
-            finding = finding._replace(text=f"{finding.text} Also in {whose}.".strip())
-        yield finding
+            text = f"{finding.text} Also in {whose}.".strip()
+            yield finding._replace(text=text)
+        else:
+            yield finding
 
 
 def changed_units(

@@ -161,6 +161,7 @@ GROUPS = (
         "map": "maps",
         "hash_eq": "hashing and equality",
         "string": "string conversion and concatenation",
+        "string.rune": "decoding runes",
         "pool": "sync.Pool",
         "defer_panic": "defer and panic",
         "iface_conv": "interface conversion, typed copies",
@@ -433,10 +434,12 @@ RULES = (
   aeshash* type..hash.* type..eq.* type:.hash.* type:.eq.* internal/runtime/maps.memHash*
   internal/runtime/maps.MemHash* internal/runtime/maps.strHash* internal/runtime/maps.StrHash*
 """, yields_to="map"),
-    _rule("owner", "string", "string conversion, concatenation and range loops",
+    _rule("owner", "string.rune", "range loops over strings, and their length in runes",
+        runtime="decoderune countrunes", yields_to="string sched sched.newproc"),
+    _rule("owner", "string", "string conversion and concatenation",
         runtime="""
   concatstring* concatbyte* slicebytetostring* stringtoslicebyte slicerunetostring
-  stringtoslicerune intstring decoderune encoderune countrunes gostring* findnull* stringStructOf
+  stringtoslicerune intstring encoderune gostring* findnull* stringStructOf
   slicecopy slicestringcopy internal_syscall_gostring rawstring* rawbyteslice rawruneslice
 """, yields_to="sched sched.newproc"),
     _rule("owner", "defer_panic", "defer, panic and recover",

@@ -141,6 +141,8 @@ CATEGORIES = [
     ("hash_eq", "runtime.memhash < main.f"),
     ("hash_eq", "type:.eq.main.Key < main.f"),
     ("string", "runtime.memmove < runtime.concatstrings < runtime.concatstring2 < main.f"),
+    ("string.rune", "runtime.decoderune < main.f"),
+    ("string", "runtime.decoderune < runtime.stringtoslicerune < main.f"),
     ("defer_panic", "runtime.deferproc < main.f"),
     ("iface_conv", "runtime.assertE2I < main.f"),
     ("iface_conv", "runtime.memmove < runtime.typedmemmove < main.f"),

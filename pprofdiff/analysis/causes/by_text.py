@@ -55,13 +55,13 @@ def by_text(
     """
     left = list(found)
     for place in found:
-        if place not in left or place.others or not (place.base and place.new):
+        if place not in left or place.others:
             continue
         if not texts.unchanged[place.row] or not is_said(place):
             continue
-        behind = _below(cpu, program, place, texts) or _above(
-            cpu, program, place, texts
-        )
+        behind = _below(cpu, program, place, texts)
+        if behind is None:
+            behind = _above(cpu, program, place, left, texts)
         if behind is None:
             continue
         inside = [one for one in left if _is_in(cpu, one, behind, texts)]
@@ -84,7 +84,7 @@ def _below(
 
     Of a place with all samples, whose change is the outcome, it has nearly all.
     """
-    if not place.whole:
+    if not (place.whole and place.base and place.new):
         return None
     all_of_it = bool(holds_all(cpu)[place.row])
     claim = whole_of(cpu, place.row).claim if all_of_it else place.claim
@@ -104,11 +104,16 @@ def _below(
 
 
 def _above(
-    cpu: CPUComparison, program: Program, place: Place, texts: Texts
+    cpu: CPUComparison,
+    program: Program,
+    place: Place,
+    found: Sequence[Place],
+    texts: Texts,
 ) -> Place | None:
     """Return the nearest changed function that a place is called by.
 
-    The place has most of its change.
+    The place has most of its change, or the places in it have together. One that is not
+    called any more gives way only to a place.
     """
     rows: tuple[int, ...] = (place.row,)
     seen = set[int]()
@@ -123,8 +128,13 @@ def _above(
         return None
     outer = whole_of(cpu, rows[0])
     change = outer.delta(cpu)
-    most = place.delta(cpu) * change >= MOST * change**2
-    return outer if most and _changes_as(cpu, outer, place) else None
+    parts = [one for one in found if _is_in(cpu, one, outer, texts)]
+    known = any(one.row == outer.row for one in parts)
+    if not known and not (place.base and place.new):
+        return None
+    part = place.delta(cpu) * change >= MOST * change**2
+    part |= sum(one.delta(cpu) for one in parts) * change >= COVERS * change**2
+    return outer if part and _changes_as(cpu, outer, place) else None
 
 
 def _changes_as(cpu: CPUComparison, other: Place, place: Place) -> bool:

@@ -333,8 +333,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     counted = ""
+    # Sites have the callees that other causes have.
+    aside = place.whole and place.partial
     apart = site is None or _is_opposite(site, delta) or exceeds(view.totals, site)
-    if known and site and not apart:
+    if known and site and not (apart or aside):
         size = amounts(view.totals, site)
         # Averaged over many ops of other benchmarks, a change may round to nothing.
         counted = size if " → " in size else ""
@@ -686,6 +688,9 @@ def _verb(site: Site, *, fewer: bool) -> str:
     if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
         few = objects[1] < objects[0]
         return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
+    if (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+        # Profiles miss tiny objects: the number may change either way.
+        return "allocates fewer bytes:" if fewer else "allocates more bytes:"
     return "allocates less:" if fewer else "allocates more:"
 
 

@@ -1194,12 +1194,17 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
             best = int(np.argmax(alone))
             if not alone[best]:
                 continue
-            within = below(cpu, cpu.only(best), left, side)
-            shared = np.where(nameable & ~absent[1 - side], within, 0)
-            if shared.max() >= NEARLY_ALL * alone[best]:
+            claim = left.within(cpu.under(cpu.only(best)))
+            called = below(cpu, cpu.only(best), left, side)
+            shared = (called > 0) & ~absent[1 - side]
+            if np.where(nameable & shared, called, 0).max() >= NEARLY_ALL * alone[best]:
                 # The other side calls nearly all of it too: only its name is new.
                 continue
-            claim = left.within(cpu.under(cpu.only(best)))
+            shared &= program.own & (called >= NEARLY_ALL * every[side])
+            both = cpu.sums(claim.within(cpu.under(shared)))[side]
+            if program.own[best] and both >= NEARLY_ALL * alone[best]:
+                # It only calls what the other side calls without it.
+                continue
             # What took the place of a callee matters if it has much of that side.
             instead = bool(gone if side else added)
             part = alone[best] / (place.base, place.new)[side] if instead else 0.0

@@ -656,6 +656,9 @@ def within(totals: Allocated, site: Site) -> Site:
     if totals.objects is not None:
         counts = list(zip(totals.objects, objects, strict=True))
         base, new = (min(own, all_ + _CUT_OFF) for all_, own in counts)
+        # They cut off less than one: no part reads as more than the whole.
+        over = max(0.0, base - counts[0][0], new - counts[1][0])
+        base, new = max(base - over, 0.0), max(new - over, 0.0)
         objects = base, new
         if all(-MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts):
             objects = totals.objects

@@ -43,7 +43,15 @@ _OPERATION = 2
 # Categories whose cost belongs to the calling code.
 _CODE = frozenset(
     (
-        *("user", "map", "hash_eq", "string", "defer_panic", "iface_conv"),
+        *(
+            "user",
+            "map",
+            "hash_eq",
+            "string",
+            "string.rune",
+            "defer_panic",
+            "iface_conv",
+        ),
         *("mem.move", "mem.clear", "mem.cmp_index", "mem.duff"),
     )
 )

@@ -240,7 +240,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     needs = ""
     if contrary:
         verdict = "unknown"
-    elif verdict == "unknown":
+    elif verdict == "unknown" and not rewritten:
         # Of several benchmarks, the table has the figure of the headline.
         first = first if units else min(kept, key=lambda m: m.judged.width)
         needs = _rounds(first)

@@ -26,7 +26,7 @@ from pprofdiff.units import Scale
 # Findings with a paragraph; the rest, and any of severity info, only have a title.
 _SHOWN = 5
 # Comes before the others: it says how to read them.
-_UNTIMED = "How much of the change in time these allocations explain is not known."
+_UNTIMED = "How much of the change in time these allocations explain is left open."
 _FIRST = "not-comparable"
 
 

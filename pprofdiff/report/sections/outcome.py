@@ -132,7 +132,9 @@ def _without_mean(outcome: Outcome) -> list[str]:
         return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
     where = _every(many) if len(some) == many else f"{len(some)} of {many}"
     sizes = {
-        unit.name: one for unit in outcome.units if (one := unit.differing("B/op"))
+        unit.name: one
+        for unit in outcome.units
+        if (one := unit.differing("B/op")) and counts(one) != number(one, one.base)
     }
     alike = sizes.keys() == {unit.name for unit in some} and all(
         (one.new > one.base) == bool(more) for one in sizes.values()
@@ -157,17 +159,20 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         of_all = f"geomean of {every} benchmarks"
     moved, verdict = outcome.moved, _verdict(outcome, first)
     below = []
+    # One that is written differently is no part of a mean.
+    mixed = any(unit.rewritten for unit in outcome.units)
     if moved:
         if outcome.contrary:
             verdict = "Both ways"
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
-        below.append(_sentence(f"{of_all}: {figures}"))
+        below += [] if mixed else [_sentence(f"{of_all}: {figures}")]
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
         known = {measure.id for measure in outcome.measures}
         nouns = [cost.noun for cost in (TIME, CPU) if cost.id in known]
         what = f" {' or '.join(nouns)}" if first.of_turns else ""
-        headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
+        headline = f"{verdict}: {none} changed{what} significantly"
+        headline += "" if mixed else f"; {mean} {figures}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []
     else:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.measured import _verb
 from pprofdiff.analysis.causes.one_unit import largest_in, only_varies
 from pprofdiff.analysis.causes.places import Program, places, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import (
@@ -1198,6 +1199,12 @@ BY_TEXT = {
         {path("Calc", "Find"): 60, path("Find"): 60, path("Rest"): 300},
         ("Find", "Calc"), ["Calc", "Find"],
     ),
+    # A callee that base alone runs is part of the changed caller that is a place.
+    "gone": (
+        {path("Check", "Find"): 300, path("Find"): 500, path("Rest"): 300},
+        {path("Find"): 150, path("Rest"): 300},
+        ("Find",), ["Find"],
+    ),
     # Most of the change is not below the changed function.
     "neither": (
         {path("Calc", "Find"): 600, path("Rest"): 600},
@@ -1225,3 +1232,41 @@ def test_an_unchanged_function_gives_way_to_the_changed_one_behind_it(
     assert claims == sum(
         map(int, np.logical_or.reduce([one.claim.sides[0] for one in now]))
     )
+
+
+def test_a_function_that_only_called_what_its_caller_calls_now_is_no_part():
+    """F called Find and Hash through Get, which did nothing else."""
+    base = {path("Find", "Get", "F"): 500, path("Hash", "Get", "F"): 400}
+    new = {path("Find", "F"): 400, path("Hash", "F"): 240}
+    (cause,) = causes(Unit(base | REST), Unit(new | REST))[1].causes
+    assert "p.Get" not in cause.text
+    assert "p.Hash " in cause.title + cause.text
+
+
+def test_without_the_callees_of_other_causes_nothing_is_said_of_their_allocations():
+    """What F allocates with them is not what it allocates outside of them."""
+    base = {path("F"): 600, path("G", "F"): 300}
+    new = {path("F"): 900, path("G", "F"): 900}
+    allocated = ({path("runtime.mallocgc", "G", "F"): (n, 64 * n)} for n in (10, 30))
+    sides = [Unit(cpu, one) for cpu, one in zip((base, new), allocated, strict=True)]
+    _, findings = causes(*sides)
+    for one in findings.causes:
+        if "outside the other causes" in one.title:
+            assert "allocates" not in one.text
+
+
+def test_no_part_of_a_counted_total_reads_as_more_than_it():
+    """Benchmarks cut off what is less than one object."""
+    totals = Allocated(space=(3390.0, 2171.0), objects=(185.0, 134.0))
+    part = Site("p.F", 0, (3050.0, 2080.0), (185.7, 134.6), exact=True)
+    assert within(totals, part).objects[0] <= 185.0
+    assert "185 → 134 allocs/op" in read(amounts(totals, part))[0]
+
+
+@pytest.mark.parametrize(
+    ("objects", "verb"),
+    [((100.0, 80.0), "allocates less:"), ((80.0, 100.0), "allocates fewer bytes:")],
+)
+def test_fewer_bytes_in_more_objects_are_not_less(objects, verb):
+    one = Site("p.F", 0, (4096.0, 2048.0), objects, exact=False, missing=30.0)
+    assert _verb(one, fewer=True) == verb

@@ -6,6 +6,7 @@ import json
 from statistics import geometric_mean
 
 import pytest
+from msgspec.structs import replace
 
 from pprofdiff.analysis.figures.costs import COSTS
 from pprofdiff.analysis.outcome.model import is_bounded
@@ -66,6 +67,22 @@ def test_of_several_those_that_moved_are_named():
     (mean,) = below
     start = "Geomean of all 3 benchmarks: time/op +26% (99% CI "
     assert mean.startswith(start)
+
+
+def test_a_benchmark_that_is_written_differently_is_in_no_mean():
+    comparison = compared(THREE, [THREE[0]._replace(cpu={F: 1200}), *THREE[1:]])
+    turns = replace(comparison.turns, rewritten="BenchmarkB")
+    said = outcome_text(report_of(replace(comparison, turns=turns)).outcome)
+    assert "written differently" in said.headline
+    assert "eomean" not in " ".join((said.headline, *(one.text for one in said.below)))
+
+
+def test_bytes_that_read_the_same_are_not_said_to_be_fewer():
+    base = [one._replace(allocated={F: (3, 1 << 20)}) for one in THREE]
+    new = [one._replace(allocated={F: (2, (1 << 20) - 56)}) for one in THREE]
+    zero = THREE[0]._replace(name="Z", allocated={})
+    said = sentences([*base, zero], [*new, zero])[0]
+    assert said.endswith(", fewer allocs/op in 3 of 4.")
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def test_a_benchmark_that_is_written_differently_is_in_no_mean():
 
 
 def test_bytes_that_read_the_same_are_not_said_to_be_fewer():
-    base = [one._replace(allocated={F: (3, 1 << 20)}) for one in THREE]
-    new = [one._replace(allocated={F: (2, (1 << 20) - 56)}) for one in THREE]
+    base = [one._replace(allocated={F: (3, 3 << 19)}) for one in THREE]
+    new = [one._replace(allocated={F: (2, (3 << 19) - 56)}) for one in THREE]
     zero = THREE[0]._replace(name="Z", allocated={})
     said = sentences([*base, zero], [*new, zero])[0]
     assert said.endswith(", fewer allocs/op in 3 of 4.")

@@ -587,8 +587,10 @@ def _cost_of(
     rows = cpu.rows_of(_everyone(site)).tolist()
     own = owned_by(cpu, [*rows, *called]).without(claimed)
     delta, said = cpu.delta(own), ""
-    # A function that one side has may do there what another one does elsewhere.
-    alike = bool(delta) and (delta < 0) == fewer and all(cpu.sums(own))
+    # A function that one side has may do there what another one does elsewhere. What
+    # allocates ran, with samples or without.
+    ran = all(map(any, zip(cpu.sums(own), site.space, strict=True)))
+    alike = bool(delta) and (delta < 0) == fewer and ran
     if alike and _worth_saying(view, cpu, own, delta):
         whose = _whose(site, [cpu.names[row] for row in called])
         said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}."

@@ -286,16 +286,18 @@ def callees(cpu: CPUComparison, place: Place) -> str:
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     """Return a place's change as (label, amount) parts; empty if there is only one.
 
-    What changed against the place, within noise, is part of the last one.
+    What changed against the place, within noise, is part of the last one: the only
+    resource that is left, or others.
     """
     scale = scale_of(cpu.diff)
     whole = place.delta(cpu)
     base, new = cpu.by_category(place.claim)
     at = {category: i for i, category in enumerate(rules().categories)}
-    large = []
+    large, every = [], []
     for label, categories in _resources():
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
+        every += [label] if delta else []
         own = place.claim.within(cpu.of(categories))
         sure = cpu.mark(own) != "noise"
         # A good part of a known change is none by chance, if it goes the same way.
@@ -303,13 +305,17 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
         if abs(delta) >= least and (sure or delta * whole > 0):
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
+    named = [label for _, label in large[:_CLAUSES]]
+    left = [label for label in every if label not in named]
     shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
     # From the numbers as printed, so that they add up for the reader.
     rest = scale.rounded(whole) - sum(
         scale.rounded(delta) for delta, _ in large[:_CLAUSES]
     )
     if shown and scale.rounded(rest):
-        shown.append(("other", _signed(scale, rest)))
+        much = len(left) == 1 and abs(rest) >= _CLAUSE * abs(scale.rounded(whole))
+        last = left[0] if much else "other"
+        shown.append((last, _signed(scale, rest)))
     return shown if len(shown) > 1 else []
 
 

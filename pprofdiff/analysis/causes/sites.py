@@ -708,7 +708,8 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
             if all_
         )
         if alone:
-            return f"That is the whole change in {counts}{averaged}."
+            nearly = "" if all(_alike(*one) for one in changes) else "nearly "
+            return f"That is {nearly}the whole change in {counts}{averaged}."
         return "A mean over the benchmarks." if mix else ""
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
@@ -720,6 +721,11 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
             if _objects(abs(a)) != "0"
         ]
     return f"That is {', '.join(clauses)}{averaged}."
+
+
+def _alike(part: float, change: float) -> bool:
+    """Return whether a part reads as the whole change, or is off by what is cut off."""
+    return abs(part - change) <= _CUT_OFF or f"{part:.3g}" == f"{change:.3g}"
 
 
 def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) -> str:

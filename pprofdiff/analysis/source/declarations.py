@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ _VALUE = r"(?=[ \t,].*=)"
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
 _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
+# Gives a declared function the name of one of another package.
+_LINKNAME = re.compile(r"^//go:linkname[ \t]+(\S+)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _PARENTHESIS = re.compile(r"[()]")
 _OPENING = re.compile(r"\s*\(")
 _EMPTY_TYPE = re.compile(r"\b(?:interface|struct)\s*\{\s*\}")
@@ -83,6 +86,17 @@ class GoFile:
     def in_test_package(self) -> bool:
         """Whether its package tests another one from outside."""
         return self.package.endswith("_test")
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line, and of the end of the text."""
+        lines = self.text.split("\n")
+        return [0, *accumulate(len(line) + 1 for line in lines)]
+
+    @cached_property
+    def linked(self) -> list[tuple[str, str]]:
+        """The functions that linkname renames, as (name in the program, declared)."""
+        return [(match[2], match[1]) for match in _LINKNAME.finditer(self.text)]
 
     @cached_property
     def functions(self) -> list[Function]:

@@ -25,7 +25,6 @@ _SOURCES = (".go", *_ASSEMBLY)
 _LINE = "//line "
 # Initializes a map variable, and starts where the variable is declared.
 _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
-_LINKNAME = "//go:linkname "
 # The least share of a function's lines inside it if the text is the profile's, and if
 # it declares the function on the line that the profile says.
 _MOST, _STARTS = 0.8, 0.5
@@ -103,13 +102,13 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     if start > len(lines):
         return None
     file = go_file(tuple(lines))
-    end = at = sum(len(line) + 1 for line in lines[: start - 1])
+    end = at = file.line_starts[start - 1]
     if _VARIABLE.search(function):
         end = file.balanced(at) if "=" in lines[start - 1] else at
         return _until(file, at, start, end)
     closure = _last_closure(function)
     if closure is None:
-        names = function, *_linked(lines, function)
+        names = function, *_linked(file, function)
         here = [one for name in names for one in _declared(file, name)]
         return next((Extent(start, f.last) for f in here if f.line == start), None)
     keyword = _KEYWORDS[re.sub(r"\W|\d", "", closure)]
@@ -126,13 +125,11 @@ def _until(file: GoFile, at: int, start: int, end: int) -> Extent | None:
     return Extent(start, start + lines) if end > at else None
 
 
-def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
+def _linked(file: GoFile, function: str) -> Iterator[str]:
     """Yield the names under which a text declares a function that linkname renames."""
-    for line in lines:
-        if line.startswith(_LINKNAME):
-            words = line.split()
-            if words[2:] == [function]:
-                yield f"linked.{words[1]}"
+    for name, local in file.linked:
+        if name == function:
+            yield f"linked.{local}"
 
 
 def _only(lines: Sequence[str], function: str) -> Extent | None:

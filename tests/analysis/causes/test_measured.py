@@ -19,6 +19,7 @@ from pprofdiff.analysis.causes.sites import (
     Site,
     amounts,
     is_large,
+    share_of_change,
     taken_back,
     within,
 )
@@ -1270,3 +1271,19 @@ def test_no_part_of_a_counted_total_reads_as_more_than_it():
 def test_fewer_bytes_in_more_objects_are_not_less(objects, verb):
     one = Site("p.F", 0, (4096.0, 2048.0), objects, exact=False, missing=30.0)
     assert _verb(one, fewer=True) == verb
+
+
+def test_a_part_that_reads_otherwise_is_not_the_whole():
+    totals = Allocated(space=(138e3, 43.43e6), objects=None)
+    for grown, said in ((43.29e6, "the whole"), (43.05e6, "nearly the whole")):
+        one = Site("p.F", 0, (0.0, grown), (0.0, 1.0), exact=True)
+        text = share_of_change(totals, one, alone=True, mix=False)
+        assert text == f"That is {said} change in B/op."
+
+
+def test_the_only_resource_that_is_left_has_its_name():
+    base = {path("F"): 600, path("runtime.mapaccess1", "F"): 100}
+    new = {path("F"): 200, path("runtime.mapaccess1", "F"): 200}
+    (cause,) = causes(Unit(base | REST), Unit(new | REST))[1].causes
+    assert "other" not in cause.text
+    assert "maps" in cause.text

@@ -31,6 +31,7 @@ from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
+from pprofdiff.analysis.source.moved import declared_in, only_declares
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -90,6 +91,9 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     rows = _each_once(carriers, rows, names)
     every = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
+    left = _without_moved(every)
+    moved = [one for one in every if one not in left and one.built]
+    every = left
     places = [at for at in every if not _renames(carriers, at)]
     types = _types((at for _, at in carriers.looked_up), places)
     others = [at for at in places if at.built and at not in types]
@@ -109,6 +113,9 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
     if others:
         clauses.append(f"code changed elsewhere: {_where(others)}")
+    if moved:
+        files = listed(sorted({basename(at.path) for at in moved}))
+        clauses.append(f"functions only moved between files: {files}")
     if not rows and len(places) < len(every):
         number = len(carriers.renamed)
         who = "one function" if number == 1 else f"{count(number)} functions"
@@ -303,6 +310,13 @@ class _Place(NamedTuple):
         last = f"-{lines[-1]}" if len(lines) > 1 else ""
         return f"{self.path}:{lines.start}{last}"
 
+    def span(self, side: int) -> range:
+        """Return its lines on a side that has the file."""
+        if self.hunk is not None:
+            return self.hunk.sides[side]
+        text = self.texts[side]
+        return range(0) if text is None else range(1, len(text.lines) + 1)
+
     @property
     def removed(self) -> bool:
         """Whether new has no lines there."""
@@ -453,10 +467,41 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
                 # A renamed file has the same text on both sides.
                 alone = base.get(path) or new[path]
                 if not all(alone.key in keys for keys in texts_of):
-                    yield _Place((old and path, now and path), test=test)
+                    yield _alone(sources, (old, now), sampled=sampled, test=test)
             elif old.key != now.key:
                 for place in _hunks_of(sources, old, now):
                     yield place._replace(built=place.built or sampled, test=test)
+
+
+def _alone(
+    sources: Sources,
+    files: tuple[SourceFile | None, SourceFile | None],
+    *,
+    sampled: bool,
+    test: bool,
+) -> _Place:
+    """Return a file that one side has."""
+    texts = tuple(None if one is None else sources.read([one])[0] for one in files)
+    built = sampled or not any(one and is_constrained(one) for one in texts)
+    old, now = (one and one.path for one in files)
+    return _Place((old, now), built=built, test=test, texts=(texts[0], texts[1]))
+
+
+def _without_moved(places: Sequence[_Place]) -> list[_Place]:
+    """Return places without those where functions only moved to another file."""
+    declared = [
+        declared_in({t for at in places if at.built and (t := at.texts[side])})
+        for side in (0, 1)
+    ]
+    return [
+        at
+        for at in places
+        if not any(at.texts)
+        or not all(
+            text is None or only_declares(text, at.span(side), declared[1 - side])
+            for side, text in enumerate(at.texts)
+        )
+    ]
 
 
 def _sampled(carriers: Carriers) -> Iterator[tuple[str, SourceText]]:

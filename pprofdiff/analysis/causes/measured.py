@@ -241,6 +241,8 @@ def _add_places(
     if view.texts is not None:
         found = by_text(cpu, program, found, view.texts, is_said)
     for place in unclaimed(cpu, program, found, is_said):
+        if causes and view.moved and not _is_worth_it(cpu, place):
+            continue
         finding = _of_place(view, cpu, place, len(causes) + 1)
         if finding.severity != "info":
             causes.append(finding)
@@ -256,6 +258,14 @@ def _add_places(
         named |= view.sites.inside(wholes)
     explained = any(not _is_contrary(view, one) for one in causes)
     return claimed, None if explained else word
+
+
+def _is_worth_it(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a further place has more of the outcome than chance moves.
+
+    What other causes do to caches and to the collector changes unchanged code as much.
+    """
+    return abs(place.delta(cpu)) >= MAJOR * abs(cpu.total_delta)
 
 
 def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
@@ -308,7 +318,7 @@ def _placed(view: _View, work: Finding, found: Sequence[Finding]) -> list[Findin
     owners = [
         one
         for one in found
-        if one.sure and one.severity != "info" and one.rises in (None, rises)
+        if one.sure and one.severity != "info" and one.rises == rises
     ]
     if not follows or not owners:
         return [work] if view.moved else []
@@ -383,7 +393,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         own=delta,
         mark="more" if delta > 0 else "less",
         sure=known,
-        rises=site.space[1] > site.space[0] if known and site else None,
+        rises=site.space[1] > site.space[0] if known and site and not aside else None,
     )
 
 

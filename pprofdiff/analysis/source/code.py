@@ -18,7 +18,7 @@ _SYSTEM = re.compile(
     r"plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mips64|mips64le|"
     r"mipsle|ppc64|ppc64le|riscv64|s390x|wasm)\.\w+\Z"
 )
-_TAGGED = re.compile(r"//go:build |// \+build ")
+_TAGGED = re.compile(r"//go:build |//\s*\+build\s")
 
 
 def says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:

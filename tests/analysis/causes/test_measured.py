@@ -1287,3 +1287,13 @@ def test_the_only_resource_that_is_left_has_its_name():
     (cause,) = causes(Unit(base | REST), Unit(new | REST))[1].causes
     assert "other" not in cause.text
     assert "maps" in cause.text
+
+
+def test_a_further_place_of_little_of_the_outcome_is_no_cause():
+    """The garbage of the first one may have slowed the other."""
+    base = {path("F"): 3000, path("G"): 130, path("H"): 400}
+    new = {path("F"): 30, path("G"): 30, path("H"): 400}
+    _, findings = causes(Unit(base), Unit(new))
+    assert [one.functions[0] for one in findings.causes] == [f"{PACKAGE}.F"]
+    _, findings = causes(Unit(base | {path("F"): 400}), Unit(new))
+    assert len(findings.causes) == 2

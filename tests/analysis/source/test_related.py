@@ -397,6 +397,33 @@ def test_a_dearer_new_function_has_the_code_of_another(tmp_path, body, origin):
     assert ("It has code that was in m.F." in said) == origin
 
 
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ({}, "; functions only moved between files: f.go and g.go"),
+        # A change on the way, and a build tag of another system.
+        ({"x()": "y()"}, "; code changed elsewhere: f.go:7-11 (removed) and g.go"),
+        (
+            {"package m": "//+build plan9\n\npackage m"},
+            "; code changed elsewhere: f.go",
+        ),
+    ],
+)
+def test_functions_that_moved_to_another_file_did_not_change(tmp_path, new, said):
+    both, moved = declared(F="a b", Other="x c"), declared(Other="x c")
+    for old, now in new.items():
+        moved = moved.replace(old, now)
+    left = {"f.go": declared(F="a b"), "g.go": moved}
+    stack = {(Frame("m.F", "/b/m/f.go", 4, 3),): 900}
+    comparison, sources = differing(
+        tmp_path, ({"go.mod": "module m\n", "f.go": both}, left), [stack, stack]
+    )
+    (found,) = with_source(
+        comparison, Findings((), None), sources, whole=False
+    ).findings.found
+    assert said in found.title
+
+
 def test_a_method_of_a_renamed_type_is_not_gone(tmp_path):
     base = f"{declared(F='a b')}func (s byKey) Len() {{\n\treturn len(s)\n}}\n"
     new = base.replace("byKey", "byName").replace("b()", "c()")

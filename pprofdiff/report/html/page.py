@@ -275,6 +275,8 @@ def _files(report: ReportModel) -> str:
 def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     parts = drawn(section.parts)
     lead = printable(section.lead or _in_short(section))
+    # A sample type keeps its name: cpu, alloc_space.
+    named = any(lead.startswith(f"{tile.name} ") for tile in tiles(section))
     keys = _SHOWN
     every = charts(section)
     if section.kind in ("benchmark", "load"):
@@ -284,7 +286,7 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
-        lead=f"{lead[:1].upper()}{lead[1:]}",
+        lead=lead if named else f"{lead[:1].upper()}{lead[1:]}",
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         is_open=is_open,
         charts=tuple(chart for chart in every if not chart.brief),

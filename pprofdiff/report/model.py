@@ -33,6 +33,7 @@ from pprofdiff.units import many
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.bisection.result import Bisection
+    from pprofdiff.analysis.causes.carriers import Code
     from pprofdiff.analysis.causes.sources import Behind
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.source.model import ChangedLines
@@ -173,7 +174,7 @@ def report_of(
         comparison = comparison.undecided()
     given = comparison.given
     # Lines of the program may not be why benchmarks that differ cost more.
-    code = None if comparison.rewritten else sources
+    code = None if comparison.rewritten else _code(sources)
     findings = find(
         comparison, decided.verdict, decided.moved, decided.allocating, code
     )
@@ -205,8 +206,18 @@ def report_of(
     return report if gate is None else judged(report, gate)
 
 
+def _code(sources: Sources | None) -> Code | None:
+    """Return the changed lines of sources, to look up once."""
+    if sources is None:
+        return None
+    # Imported only where there are sources.
+    from pprofdiff.analysis.causes.carriers import Code
+
+    return Code(sources)
+
+
 def _looked_up(
-    comparison: Comparison, decided: Outcome, findings: Findings, sources: Sources
+    comparison: Comparison, decided: Outcome, findings: Findings, code: Code
 ) -> tuple[Comparison, Outcome, Behind]:
     """Return what the source shows; nothing is decided if builds have the same code.
 
@@ -215,7 +226,7 @@ def _looked_up(
     from pprofdiff.analysis.causes.sources import with_source
 
     whole = comparison.measured or not decided.decided
-    behind = with_source(comparison, findings, sources, decided.units, whole=whole)
+    behind = with_source(comparison, findings, code, decided.units, whole=whole)
     if behind.same is None:
         counts = any(one.base != one.new and not one.noise for one in decided.counted)
         if not (decided.decided or decided.allocating or counts) and _none_ran(behind):
@@ -229,8 +240,8 @@ def _looked_up(
         decided = replace(decided, verdict="unknown", contrary=(), needs=needs)
         if comparison.profiles:
             comparison = comparison.undecided()
-        findings = find(comparison, decided.verdict, (), decided.allocating, sources)
-        behind = with_source(comparison, findings, sources, whole=True)
+        findings = find(comparison, decided.verdict, (), decided.allocating, code)
+        behind = with_source(comparison, findings, code, whole=True)
     elif decided.needs:
         decided = replace(decided, needs=needs)
     return comparison, decided, behind

@@ -18,6 +18,7 @@ from pprofdiff.analysis.causes.places import (
     Program,
     below,
     callers_of,
+    changes_too,
     disjoint,
     holds,
     holds_all,
@@ -98,7 +99,7 @@ def _below(
     rows = np.flatnonzero(may & (known | (part >= MOST))).tolist()
     for row in sorted(rows, key=lambda row: int(base[row] + new[row])):
         inner = whole_of(cpu, row)
-        if known[row] or _changes_as(cpu, inner, place):
+        if known[row] or changes_too(cpu, inner.claim, place):
             return inner._replace(only_changed=bool(known[row]))
     return None
 
@@ -134,10 +135,4 @@ def _above(
         return None
     part = place.delta(cpu) * change >= MOST * change**2
     part |= sum(one.delta(cpu) for one in parts) * change >= COVERS * change**2
-    return outer if part and _changes_as(cpu, outer, place) else None
-
-
-def _changes_as(cpu: CPUComparison, other: Place, place: Place) -> bool:
-    """Return whether another place changed significantly, and the same way."""
-    change = cpu.change(other.claim)
-    return change.significant and change.delta * place.delta(cpu) > 0
+    return outer if part and changes_too(cpu, outer.claim, place) else None

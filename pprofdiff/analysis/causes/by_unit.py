@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf, log
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
@@ -12,7 +13,9 @@ from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import MOST
-from pprofdiff.model.source import Sources
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.causes.carriers import Code
 
 # The most units to explain: readers open no more.
 _MOST = 5
@@ -50,7 +53,7 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
 
 
 def causes_of_units(
-    comparison: Comparison, moved: Sequence[Unit], sources: Sources | None = None
+    comparison: Comparison, moved: Sequence[Unit], code: Code | None = None
 ) -> Iterator[Finding]:
     """Yield the causes of each changed unit, followed by their consequences.
 
@@ -61,7 +64,7 @@ def causes_of_units(
     found: list[Finding] = []
     first = dict[tuple[tuple[str, ...], str], int]()
     explained = [
-        (units, of_unit, causes_of_measured(Case(of_unit, sources), moved=True))
+        (units, of_unit, causes_of_measured(Case(of_unit, code), moved=True))
         for units, of_unit in changed_units(comparison, moved)
     ]
     known = {
@@ -140,14 +143,12 @@ def allocations_of_units(
                 number = len(first) + 1 + (_MOST if known else 0)
                 first[finding.functions] = _named(finding, names, number, "")
     for functions, finding in first.items():
-        also = others.get(functions, [])
-        if also:
+        text = finding.text
+        if also := others.get(functions):
             known_of = sum(len(one.split(", ")) for one in (finding.unit, *also))
             whose = listed(also) if known_of == len(units) else "other benchmarks"
-            text = f"{finding.text} Also in {whose}.".strip()
-            yield finding._replace(text=text)
-        else:
-            yield finding
+            text = f"{text} Also in {whose}.".strip()
+        yield finding._replace(text=text)
 
 
 def changed_units(

@@ -741,6 +741,27 @@ class Carriers:
         return self.sources.revisions[0 if gone else 1]
 
 
+@dataclass(frozen=True, eq=False)
+class Code:
+    """The sources of both builds, with the changed lines of each comparison.
+
+    These are looked up once for all that asks for them.
+    """
+
+    sources: Sources
+
+    def of(self, diff: ProfileDiff) -> Carriers:
+        """Return the changed lines of a comparison of profiles."""
+        if id(diff) not in self._of_diffs:
+            self._of_diffs[id(diff)] = Carriers(diff, self.sources)
+        return self._of_diffs[id(diff)]
+
+    @cached_property
+    def _of_diffs(self) -> dict[int, Carriers]:
+        # Each holds its comparison, so that no other one has its id.
+        return {}
+
+
 def with_others(
     carriers: Carriers,
     rows: list[int],

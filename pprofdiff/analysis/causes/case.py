@@ -14,18 +14,18 @@ from pprofdiff.analysis.comparison import Comparison
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.causes.by_text import Texts
+    from pprofdiff.analysis.causes.carriers import Code
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.movers import Mover
     from pprofdiff.analysis.traces.states import StateName
-    from pprofdiff.model.source import Sources
 
 
 class Case(Struct, frozen=True, eq=False, dict=True):
     """Both sides' evidence, as rules read it."""
 
     comparison: Comparison
-    sources: Sources | None = None
+    code: Code | None = None
 
     @cached_property
     def cpu(self) -> CPUComparison | None:
@@ -45,12 +45,9 @@ class Case(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def texts(self) -> Texts | None:
         """Whose text changed of the functions on the CPU, None without sources."""
-        if self.sources is None or self.cpu is None:
+        if self.code is None or self.cpu is None:
             return None
-        # Imported only where there are sources.
-        from pprofdiff.analysis.causes.carriers import Carriers
-
-        return Carriers(self.cpu.diff, self.sources).texts
+        return self.code.of(self.cpu.diff).texts
 
     @property
     def gc(self) -> GCDiff | None:

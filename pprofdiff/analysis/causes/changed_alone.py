@@ -31,7 +31,7 @@ from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
-from pprofdiff.analysis.source.moved import declared_in, only_declares
+from pprofdiff.analysis.source.moved import Declared, declared_in, only_declares
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -90,10 +90,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     # Code of tests is not the program's: it comes last.
     rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
     rows = _each_once(carriers, rows, names)
-    every = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
-    left = _without_moved(every)
-    moved = [one for one in every if one not in left and one.built]
-    every = left
+    silent = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
+    every, moved = _without_moved(silent)
     places = [at for at in every if not _renames(carriers, at)]
     types = _types((at for _, at in carriers.looked_up), places)
     others = [at for at in places if at.built and at not in types]
@@ -114,8 +112,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     if others:
         clauses.append(f"code changed elsewhere: {_where(others)}")
     if moved:
-        files = listed(sorted({basename(at.path) for at in moved}))
-        clauses.append(f"functions only moved between files: {files}")
+        clauses.append(f"functions only moved between files: {listed(moved)}")
     if not rows and len(places) < len(every):
         number = len(carriers.renamed)
         who = "one function" if number == 1 else f"{count(number)} functions"
@@ -487,21 +484,37 @@ def _alone(
     return _Place((old, now), built=built, test=test, texts=(texts[0], texts[1]))
 
 
-def _without_moved(places: Sequence[_Place]) -> list[_Place]:
-    """Return places without those where functions only moved to another file."""
-    declared = [
-        declared_in({t for at in places if at.built and (t := at.texts[side])})
-        for side in (0, 1)
-    ]
-    return [
-        at
-        for at in places
-        if not any(at.texts)
-        or not all(
-            text is None or only_declares(text, at.span(side), declared[1 - side])
-            for side, text in enumerate(at.texts)
-        )
-    ]
+def _without_moved(places: Sequence[_Place]) -> tuple[list[_Place], list[str]]:
+    """Return places without those where functions only moved, and the files of these.
+
+    Not files that are not built.
+    """
+    declared = _declared(places)
+    left, moved = list[_Place](), set[str]()
+    for place in places:
+        if not _only_moves(place, declared):
+            left.append(place)
+        elif place.built:
+            moved.add(basename(place.path))
+    return left, sorted(moved)
+
+
+def _declared(places: Sequence[_Place]) -> tuple[Declared, Declared]:
+    """Return the functions of files that differ and are built, in base and in new."""
+    built = [at.texts for at in places if at.built]
+    base, new = ({texts[side] for texts in built} for side in (0, 1))
+    return declared_in(filter(None, base)), declared_in(filter(None, new))
+
+
+def _only_moves(place: _Place, declared: tuple[Declared, Declared]) -> bool:
+    """Return whether functions of a place only moved to another file, or came of one.
+
+    `declared` are the functions of base and of new that may be theirs.
+    """
+    return any(place.texts) and all(
+        text is None or only_declares(text, place.span(side), declared[1 - side])
+        for side, text in enumerate(place.texts)
+    )
 
 
 def _sampled(carriers: Carriers) -> Iterator[tuple[str, SourceText]]:

@@ -204,7 +204,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
             every = cpu.under(rows) if place.whole else owned_by(cpu, [place.row])
             place = place._replace(partial=any(cpu.sums(every.without(left))))
             other = not place.whole and all(one.row != place.row for one in found)
-            if place.partial and other and not _changes_too(cpu, every, place):
+            if place.partial and other and not changes_too(cpu, every, place):
                 # What an earlier place has of it on one side is missing on the other.
                 searched = searched.among(searched.inner & ~rows)
                 continue
@@ -215,7 +215,7 @@ def places(cpu: CPUComparison, program: Program) -> list[Place]:
     return [with_callees(cpu, program, place) for place in disjoint(cpu, found)]
 
 
-def _changes_too(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
+def changes_too(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
     """Return whether samples change significantly, and as a place does."""
     change = cpu.change(claim)
     return change.significant and change.delta * place.delta(cpu) > 0
@@ -275,7 +275,7 @@ def unclaimed(
             if known and other is not place:
                 claim = claim.without(other.claim)
         same_way = cpu.delta(claim) * place.delta(cpu) > 0
-        if _changes_too(cpu, claim, place) or (same_way and all_[place.row]):
+        if changes_too(cpu, claim, place) or (same_way and all_[place.row]):
             partial = cpu.sums(claim) != every
             now = place.having(cpu, claim)._replace(partial=partial)
             left[i] = with_callees(cpu, program, now)

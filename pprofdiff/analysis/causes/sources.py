@@ -9,15 +9,16 @@ as ``pprof -list`` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.causes.carriers import Carriers, Chosen, with_others
+from pprofdiff.analysis.causes.carriers import Carriers, Chosen, Code, with_others
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
@@ -47,7 +48,6 @@ from pprofdiff.analysis.source.model import (
 )
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
-from pprofdiff.model.source import Sources
 
 # Lines are reported from this part of the finding's change.
 _PART = 0.1
@@ -99,7 +99,7 @@ class Behind(NamedTuple):
 def with_source(
     comparison: Comparison,
     findings: Findings,
-    sources: Sources,
+    code: Code,
     units: Sequence[Unit] = (),
     *,
     whole: bool,
@@ -117,10 +117,11 @@ def with_source(
         )
         return Behind(findings, caveats=(Caveat("source", text),))
     case = Case(comparison)
-    carriers = [Carriers(diff, sources) for diff in comparison.profiles]
+    carriers = [code.of(diff) for diff in comparison.profiles]
     of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
+    of_unit = partial(_of_unit, comparison, units, code)
     carried = list(
-        _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, units)
+        _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, of_unit)
     )
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(carried)
@@ -155,9 +156,12 @@ def _with_lines(
     of_cpu: Sequence[Carriers],
     carriers: list[Carriers],
     findings: Sequence[Finding],
-    units: Sequence[Unit],
+    of_unit: Callable[[str], list[Carriers]],
 ) -> Iterator[Finding]:
-    """Yield findings with the changed lines behind them, each related line once."""
+    """Yield findings with the changed lines behind them, each related line once.
+
+    `of_unit` returns the changed lines of units by their names.
+    """
     of_units, said = dict[str, list[Carriers]](), set[str]()
     for finding in findings:
         source = None
@@ -170,8 +174,7 @@ def _with_lines(
                 source = _of_counted(finding, carriers) or source
         elif finding.names or finding.functions:
             if finding.unit and finding.unit not in of_units:
-                found = _of_unit(comparison, units, finding.unit, carriers[0].sources)
-                of_units[finding.unit] = found or carriers
+                of_units[finding.unit] = of_unit(finding.unit) or carriers
             own = of_units[finding.unit] if finding.unit else carriers
             source = _of_functions(finding, own)
         if source is not None and finding.unit:
@@ -230,14 +233,14 @@ def _changed_first(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _of_unit(
-    comparison: Comparison, units: Sequence[Unit], names: str, sources: Sources
+    comparison: Comparison, units: Sequence[Unit], code: Code, names: str
 ) -> list[Carriers]:
     """Return the changed lines in the own samples of the units that `names` lists."""
     from pprofdiff.analysis.causes.by_unit import unit_named
 
     of_unit = unit_named(comparison, units, names)
     profiles = () if of_unit is None else of_unit.profiles
-    return [Carriers(diff, sources) for diff in profiles]
+    return [code.of(diff) for diff in profiles]
 
 
 def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:

@@ -7,6 +7,7 @@ samples that it claims; `causes` decides which one follows from which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import explained
@@ -43,7 +44,9 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.names import is_closure
 from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.identity.model import Identity
-from pprofdiff.model.source import Sources
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.causes.carriers import Code
 
 _NAMED = 2
 
@@ -165,17 +168,18 @@ def find(
     verdict: OutcomeVerdict = "unknown",
     moved: Sequence[Unit] = (),
     allocating: Sequence[Unit] = (),
-    sources: Sources | None = None,
+    code: Code | None = None,
 ) -> Findings:
     """Return the findings on a comparison, the one that explains most first.
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
     `moved`: over several units, a function has no cost per op. The sites of other units
-    that are `allocating` more or less follow. With `sources`, an unchanged function
+    that are `allocating` more or less follow. With the `code` of
+    both builds, an unchanged function
     is no cause where a changed one is behind it.
     """
-    findings = _found(comparison, verdict, moved, sources)
+    findings = _found(comparison, verdict, moved, code)
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
 
@@ -201,10 +205,10 @@ def _found(
     comparison: Comparison,
     verdict: OutcomeVerdict,
     moved: Sequence[Unit],
-    sources: Sources | None,
+    code: Code | None,
 ) -> Findings:
     """Return the findings with numbers still marked in their sentences."""
-    case = Case(comparison, sources)
+    case = Case(comparison, code)
     if comparison.measured:
         from pprofdiff.analysis.causes.by_unit import causes_of_units, change_apart
         from pprofdiff.analysis.causes.measured import causes_of_measured
@@ -212,7 +216,7 @@ def _found(
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         measured = Findings((), None)
         if comparison.alone is not None and change_apart(comparison, moved):
-            found = tuple(causes_of_units(comparison, moved, sources))
+            found = tuple(causes_of_units(comparison, moved, code))
         else:
             measured = causes_of_measured(case, moved=verdict in _WAYS)
             found = measured.found

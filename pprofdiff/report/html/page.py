@@ -274,9 +274,7 @@ def _files(report: ReportModel) -> str:
 
 def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
     parts = drawn(section.parts)
-    lead = printable(section.lead or _in_short(section))
-    # A sample type keeps its name: cpu, alloc_space.
-    named = any(lead.startswith(f"{tile.name} ") for tile in tiles(section))
+    lead = printable(section.lead or section.instead)
     keys = _SHOWN
     every = charts(section)
     if section.kind in ("benchmark", "load"):
@@ -286,7 +284,7 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
-        lead=lead if named else f"{lead[:1].upper()}{lead[1:]}",
+        lead=f"{lead[:1].upper()}{lead[1:]}" or printable(_in_short(section)),
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         is_open=is_open,
         charts=tuple(chart for chart in every if not chart.brief),
@@ -296,8 +294,6 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
 
 
 def _in_short(section: Section) -> str:
-    if section.instead:
-        return section.instead
     totals = [
         f"{tile.name} {tile.values}"
         + (f" ({tile.change.text})" if tile.change.text else "")

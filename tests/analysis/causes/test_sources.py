@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pprofdiff.analysis.causes.carriers import Code
 from pprofdiff.analysis.causes.sources import with_source
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
@@ -25,7 +26,7 @@ def behind(planted, span, base=None, new=None):
     work = Settings(work=counted((40_000, 40_000)))
     comparison = compare_sides(loaded.base, loaded.new, work)
     sources = sources_of(span, str(planted.repo.folder), "")
-    return with_source(comparison, find(comparison), sources, whole=True)
+    return with_source(comparison, find(comparison), Code(sources), whole=True)
 
 
 def first(planted, span, base=None, new=None):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from pprofdiff.analysis.causes.carriers import Carriers, ChangedHunk, with_others
+from pprofdiff.analysis.causes.carriers import Carriers, ChangedHunk, Code, with_others
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
     _Place,
@@ -132,7 +132,7 @@ def of_functions(tmp_path, changes, *, file="", ran=None, causes=()):
         carriers = Carriers(comparison.cpu, sources, least=0.0)
         return changed_alone(carriers, Ran(frozenset(ran), ("Get", "Put")))
     return with_source(
-        comparison, Findings(causes, None), sources, whole=False
+        comparison, Findings(causes, None), Code(sources), whole=False
     ).findings
 
 
@@ -247,7 +247,9 @@ def of_one_file(tmp_path, texts, frames):
     stacks = {(one,): 9 for one in frames}
     versions = [FILES | {"f.go": text} for text in texts]
     comparison, sources = differing(tmp_path, versions, (stacks, stacks))
-    return with_source(comparison, Findings((), None), sources, whole=False).findings
+    return with_source(
+        comparison, Findings((), None), Code(sources), whole=False
+    ).findings
 
 
 @pytest.mark.parametrize(
@@ -336,7 +338,7 @@ def of_declared(tmp_path, base, new, **samples):
     versions = {"f.go": base}, {"f.go": new}
     comparison, sources = differing(tmp_path, versions, sides)
     (found,) = with_source(
-        comparison, Findings((), None), sources, whole=False
+        comparison, Findings((), None), Code(sources), whole=False
     ).findings.found
     return found.title
 
@@ -419,7 +421,7 @@ def test_functions_that_moved_to_another_file_did_not_change(tmp_path, new, said
         tmp_path, ({"go.mod": "module m\n", "f.go": both}, left), [stack, stack]
     )
     (found,) = with_source(
-        comparison, Findings((), None), sources, whole=False
+        comparison, Findings((), None), Code(sources), whole=False
     ).findings.found
     assert said in found.title
 

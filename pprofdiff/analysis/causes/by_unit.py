@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
@@ -25,6 +25,8 @@ _CAUSES = 2
 _SITES = 3
 # That many times another's change, in logarithms.
 _FAR = 2.0
+# The functions of a finding and its direction: what is one cause of several units.
+_Change = tuple[tuple[str, ...], Direction]
 _ABOUT = "CPU per op is approximate: it rests on estimated iterations."
 
 
@@ -62,7 +64,7 @@ def causes_of_units(
     """
     about = _ABOUT if comparison.alone is None else ""
     found: list[Finding] = []
-    first = dict[tuple[tuple[str, ...], str], int]()
+    first = dict[_Change, int]()
     explained = [
         (units, of_unit, causes_of_measured(Case(of_unit, code), moved=True))
         for units, of_unit in changed_units(comparison, moved)
@@ -85,8 +87,7 @@ def causes_of_units(
         for cause in causes[:_CAUSES]:
             at = first.setdefault((cause.functions, cause.direction), len(found))
             if at < len(found) and cause.functions:
-                text = f"{found[at].text} In {names}: {cause.amount}.".strip()
-                found[at] = found[at]._replace(text=text)
+                found[at] = _also_in(found[at], names, cause)
                 continue
             found += (
                 _named(finding, names, number, about)
@@ -119,36 +120,54 @@ def _sampled(comparison: Comparison) -> Sequence[str]:
     return () if comparison.cpu is None else comparison.cpu.paired_functions.names
 
 
-def allocations_of_units(
+def with_allocations(
     comparison: Comparison, units: Sequence[Unit], known: Sequence[Finding] = ()
-) -> Iterator[Finding]:
-    """Yield the sites behind the allocations of units whose time did not change.
+) -> list[Finding]:
+    """Return `known` causes of other units, then the allocation sites of `units`.
 
-    A site is reported for the unit in which it changed most, unless `known` causes of
-    other units have it. The others are listed if it is known of all `units`.
+    A site is reported for the unit in which it changed most. A known cause that has its
+    allocations gets the amounts of the others. They are listed if it is known of all
+    `units`.
     """
-    named = {name for one in known for name in one.names.union(one.functions)}
-    first = dict[tuple[str, ...], Finding]()
-    others = dict[tuple[str, ...], list[str]]()
+    causes = list(known)
+    # A cause by CPU alone says nothing of what its function allocates.
+    has = {
+        name: at
+        for at, one in enumerate(causes)
+        if one.sure and one.severity != "info"
+        for name in (*one.names, *one.functions)
+    }
+    first = dict[_Change, Finding]()
+    others = dict[_Change, list[str]]()
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
         for finding in causes_of_measured(Case(of_unit), moved=False).found:
             if not finding.sure or finding.severity == "info":
                 continue
-            if not named.isdisjoint(finding.functions):
-                continue
-            if finding.functions in first:
-                others.setdefault(finding.functions, []).append(names)
+            change = finding.functions, finding.direction
+            at = next((has[name] for name in finding.functions if name in has), None)
+            if at is not None:
+                causes[at] = _also_in(causes[at], names, finding)
+            elif change in first:
+                others.setdefault(change, []).append(names)
             elif len(first) < _SITES:
                 number = len(first) + 1 + (_MOST if known else 0)
-                first[finding.functions] = _named(finding, names, number, "")
-    for functions, finding in first.items():
+                first[change] = _named(finding, names, number, "")
+    for change, finding in first.items():
         text = finding.text
-        if also := others.get(functions):
+        if also := others.get(change):
             known_of = sum(len(one.split(", ")) for one in (finding.unit, *also))
             whose = listed(also) if known_of == len(units) else "other benchmarks"
             text = f"{text} Also in {whose}.".strip()
-        yield finding._replace(text=text)
+        causes.append(finding._replace(text=text))
+    return causes
+
+
+def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:
+    """Return a cause with the amount of the same change in other benchmarks."""
+    if cause.functions != finding.functions or cause.direction != finding.direction:
+        return cause
+    return cause._replace(text=f"{cause.text} In {names}: {finding.amount}.".strip())
 
 
 def changed_units(

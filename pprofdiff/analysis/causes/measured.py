@@ -342,22 +342,19 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         functions = (name, *functions) if first else (*functions, name)
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
-    counted = ""
     # Sites have the callees that other causes have.
     aside = place.whole and place.partial
-    apart = site is None or _is_opposite(site, delta) or exceeds(view.totals, site)
-    if known and site and not (apart or aside):
-        size = amounts(view.totals, site)
-        # Averaged over many ops of other benchmarks, a change may round to nothing.
-        counted = size if " → " in size else ""
+    said = _said_of(view, site, name, delta)
+    counted = amounts(view.totals, said) if known and said and not aside else ""
     sentences = place_words.sentences(cpu, place)
-    if counted:
-        all_ = " cum" if place.whole else ""
+    # Averaged over many ops of other benchmarks, a change may round to nothing.
+    if said is not None and " → " in counted:
+        all_ = " cum" if place.whole and said is site else ""
         one = view.mix and not place.others
         of_unit = in_one_unit(view.comparison, name, cum=place.whole) if one else ""
         several = len(place.callers) > 1
-        said = view.allocates(f"{counted}{all_}", several=several)
-        sentences = [of_unit or said, *sentences]
+        every = view.allocates(f"{counted}{all_}", several=several)
+        sentences = [of_unit or every, *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
@@ -397,10 +394,25 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     )
 
 
+def _said_of(view: _View, site: Site | None, name: str, delta: float) -> Site | None:
+    """Return the site of a place that is said with it, None for none.
+
+    If that changed against the place's cost, it is what the function allocates itself:
+    the others are causes of their own.
+    """
+    if site is None or view.sites is None or exceeds(view.totals, site):
+        return None
+    if not _is_opposite(site, delta):
+        return site
+    own = view.sites.together([name])
+    contrary = own is not None and _is_opposite(own, delta)
+    return own if own and contrary and is_large(view.totals, own) else None
+
+
 def _is_opposite(site: Site, delta: float) -> bool:
     """Return whether a place allocates less but costs more, or the other way around.
 
-    Its allocations are no reason for its cost: its sites are causes of their own.
+    Its allocations are no reason for its cost.
     """
     return (site.space[1] - site.space[0]) * delta < 0
 
@@ -526,7 +538,8 @@ def _of_site(
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
     elif not site.gone:
-        text = f"{text} {resized(view.totals, site)}".strip()
+        size = resized(view.totals, site)
+        text = f"{text} {size or _through(view, site)}".strip()
     if number == len(sites):
         every = () if view.sites is None else view.sites.all
         text = f"{text} {taken_back(view.totals, sites, every)}".strip()
@@ -573,6 +586,15 @@ def _of_site(
         names=frozenset((*everyone, *called)),
         functions=everyone,
     )
+
+
+def _through(view: _View, site: Site) -> str:
+    """Return which function of the standard library allocates for a site, or ""."""
+    callee = None if view.sites is None else view.sites.below(site)
+    if callee is None or exceeds(view.totals, callee):
+        return ""
+    size = arrow(*callee.space, "B")
+    return f"In it: {place_words.called(callee.name)} {size}/op." if "→" in size else ""
 
 
 def _everyone(site: Site) -> tuple[str, ...]:

@@ -388,6 +388,24 @@ class Sites:
             if space[site.row] >= NEARLY_ALL * sum(site.space)
         )
 
+    def below(self, site: Site) -> Site | None:
+        """Return the function below a site that has most of its change, None for none.
+
+        It is of the standard library: what else allocates is a site of its own.
+        """
+        change = site.space[1] - site.space[0]
+        of_site = self._diffs[0].ledger.by("owner", "leaf")
+        of_site = of_site.where(of_site["owner"] == site.row)
+        base, new = self._diffs[0].normalization.scaled(of_site.base, of_site.new)
+        most = (new - base) * change > MOST * change**2
+        most &= of_site["leaf"] != site.row
+        if not most.any():
+            return None
+        (at,) = np.flatnonzero(most).tolist()
+        row = int(of_site["leaf"][at])
+        space = float(base[at]), float(new[at])
+        return site._replace(name=self._names[row], row=row, space=space)
+
     def with_helpers(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; a function together with those that its code moved to or from.
 
@@ -625,7 +643,7 @@ def _changes_more(totals: Allocated, site: Site) -> bool:
 
 
 def within(totals: Allocated, site: Site) -> Site:
-    """Return a site with no more than benchmarks count, or within 1% just that.
+    """Return a site with no more than benchmarks count, or just that if it reads so.
 
     Profiles count what the process allocates at start-up too: no part is more than the
     whole, and less than `BYTE` and `OBJECT` on a side is none.
@@ -649,7 +667,8 @@ def within(totals: Allocated, site: Site) -> Site:
             _of_counted(bytes_[1], site.held, 1),
         )
         if all(
-            -max(MINOR * all_, BYTE, cut) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
+            -max(BYTE, cut) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
+            or _alike(own, all_)
             for all_, own in bytes_
         ):
             space = totals.space

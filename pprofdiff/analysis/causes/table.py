@@ -181,10 +181,10 @@ def find(
     """
     findings = _found(comparison, verdict, moved, code)
     if comparison.alone is not None and allocating:
-        from pprofdiff.analysis.causes.by_unit import allocations_of_units, change_apart
+        from pprofdiff.analysis.causes.by_unit import change_apart, with_allocations
 
         if verdict not in _WAYS or not _severe(findings):
-            sites = tuple(allocations_of_units(comparison, allocating))
+            sites = with_allocations(comparison, allocating)
             # Counts that benchmarks average say less of the same sites, and what one
             # benchmark allocates elsewhere now reads as a change of all.
             rest = tuple(one for one in findings.found if not (sites and one.sure))
@@ -194,8 +194,8 @@ def find(
             )
         elif change_apart(comparison, moved):
             left = [one for one in allocating if one not in moved]
-            sites = tuple(allocations_of_units(comparison, left, findings.found))
-            findings = findings._replace(found=(*findings.found, *sites))
+            every = with_allocations(comparison, left, findings.found)
+            findings = findings._replace(found=tuple(every))
     former = (_with_former_names(one, comparison.identity) for one in findings.found)
     found = with_labels(Case(comparison), tuple(former))
     return findings._replace(found=tuple(map(with_spans, found)))

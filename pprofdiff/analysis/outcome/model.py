@@ -15,7 +15,7 @@ from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.judge.student import student
 from pprofdiff.analysis.judge.totals import Ratio
-from pprofdiff.analysis.policy import MOST, SAME_WITHIN
+from pprofdiff.analysis.policy import MINOR, MOST, SAME_WITHIN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -335,14 +335,19 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def allocating(self) -> tuple[Unit, ...]:
-        """The units with more or fewer objects per op, largest change first."""
-        some = [(unit, unit.objects) for unit in self.units]
+        """The units with more or fewer objects or bytes per op, largest change first.
+
+        Bytes that change by less than 1% are maps and slices that grow now and then.
+        """
         sizes = [
-            (abs(one.new - one.base) / max(one.new, one.base), unit)
-            for unit, one in some
+            (abs(one.new - one.base) / max(one.new, one.base), one.unit, unit)
+            for unit in self.units
+            for one in (unit.objects, unit.differing("B/op"))
             if one is not None
         ]
-        return tuple(unit for _, unit in sorted(sizes, key=lambda pair: -pair[0]))
+        some = [one for one in sizes if one[1] != "B/op" or one[0] > MINOR]
+        some.sort(key=lambda one: -one[0])
+        return tuple(dict.fromkeys(unit for *_, unit in some))
 
     @property
     def decided(self) -> bool:

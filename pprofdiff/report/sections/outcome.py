@@ -124,7 +124,8 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
 
 def _without_mean(outcome: Outcome) -> list[str]:
     """Return how many benchmarks allocate otherwise, if zeros allow no geomean."""
-    some, many = outcome.allocating, len(outcome.units)
+    some = [unit for unit in outcome.allocating if unit.objects]
+    many = len(outcome.units)
     if not some or any(one.unit == "allocs/op" for one in outcome.counted):
         return []
     more = sum(one.new > one.base for unit in some if (one := unit.objects))

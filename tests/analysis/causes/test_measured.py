@@ -642,7 +642,9 @@ def test_what_a_pool_makes_again_after_collection_is_no_cause():
         for size, more in ((4096, 0), (3072, 48))
     ]  # fmt: skip
     comparison = compared(*units)
-    assert "p.F allocates less" in report_of(comparison).findings.causes[0].title
+    titles = [one.title for one in report_of(comparison).findings.causes]
+    assert [title.partition(": ")[2][:11] for title in titles] == ["p.F allocat"] * 2
+    assert {title[0] for title in titles} == {"A", "B"}
     turns = comparison.turns
     both = {"alloc_space": np.array([True, False])}
     varied = replace(
@@ -1317,3 +1319,47 @@ def test_a_further_place_of_little_of_the_outcome_is_no_cause():
     assert [one.functions[0] for one in findings.causes] == [f"{PACKAGE}.F"]
     _, findings = causes(Unit(base | {path("F"): 400}), Unit(new))
     assert len(findings.causes) == 2
+
+
+def test_what_a_cheaper_function_allocates_more_itself_is_said():
+    """A map instead of a nested loop: the reader learns its price."""
+    base, new = {path("F"): 900} | REST, {path("F"): 90} | REST
+    allocated = {path("F"): (2, 64)}
+    _, findings = causes(Unit(base, allocated), Unit(new, {path("F"): (40, 4_000)}))
+    (cause,) = findings.causes
+    assert cause.title.startswith("p.F uses 90% less CPU")
+    assert "It allocates 0.062 → 3.91 KiB/op, 2 → 40 allocs/op." in cause.text
+
+
+@pytest.mark.parametrize(
+    ("library", "text"), [(176, "In it: strings.genSplit 0 → 176 B/op."), (60, "")]
+)
+def test_a_library_function_that_allocates_most_of_a_change_is_named(library, text):
+    base = {path("F"): (4, 784)}
+    split = path("strings.genSplit", "F")
+    new = {path("F"): (8, 960 - library), split: (8, library)}
+    _, findings = causes(Unit(F_AND_G, base), Unit(F_AND_G, new))
+    (cause,) = findings.causes
+    assert cause.title.startswith("p.F allocates more: 784 → 960 B/op")
+    assert (
+        cause.text == f"That is the whole change in B/op and allocs/op. {text}".strip()
+    )
+
+
+def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said():
+    """The first cause is of CPU, in the benchmark that moved."""
+
+    def units(cost, size):
+        return [
+            Unit({path("F", bench="A"): cost} | REST, name="A"),
+            Unit(
+                {path("F", bench="B"): 40} | REST,
+                {path("F", bench="B"): (1, size)},
+                name="B",
+            ),
+        ]
+
+    found = report_of(compared(units(300, 64), units(900, 48))).findings
+    first, second = found.causes
+    assert first.title.startswith("A: p.F uses 3.00× the CPU")
+    assert second.title.startswith("B: p.F allocates less: 64 → 48 B/op")

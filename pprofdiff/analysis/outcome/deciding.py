@@ -395,14 +395,14 @@ def _rounds(measure: Measure) -> str:
     if times > _LONGEST and min(measure.runs) < SEVERAL * TURNS_TOGETHER:
         # Turns of fewer layouts do not show how much they vary.
         return _TOO_FEW
+    size = abs(by.ratio - 1) if moved > same else measure.same_within
+    seen = f"to show a change of {100 * size:.0f}%"
     if times > _LONGEST:
-        size = abs(by.ratio - 1) if moved > same else measure.same_within
-        change = f"{100 * size:.0f}%"
-        return f"runs vary too much to show a change of {change}"
+        return f"runs vary too much {seen}"
     longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
     if measure.moved:
         return f"one figure alone decides at {BEYOND_CONFIDENCE}%: {longer}"
-    return f"to decide, {longer}"
+    return f"{seen}, {longer}"
 
 
 def _together(

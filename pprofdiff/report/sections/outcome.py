@@ -114,7 +114,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
         *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
         # A count that is 0 on both sides is not shown.
         *(
-            _count(one, values=single)
+            _count(one, values=single, exact=outcome.verdict == "unknown")
             for one in outcome.counted
             if counts(one) not in _NONE
         ),
@@ -264,19 +264,25 @@ def _interval(measure: Measure, *, decided: bool) -> tuple[float, float, float]:
     return measure.confidence, *measure.judged.bounds
 
 
-def _count(counted: Counted, *, values: bool) -> str:
-    """Return an exact count: ``B/op 9.14 → 7.27 KiB (−20%)``, ``allocs/op −82%``."""
+def _count(counted: Counted, *, values: bool, exact: bool) -> str:
+    """Return an exact count: ``B/op 9.14 → 7.27 KiB (−20%)``, ``allocs/op −82%``.
+
+    Next to a time that is open, it has to say that it is `exact`.
+    """
     base, new = counted.base, counted.new
     alike = bool(new) and abs(base / new - 1) < ALIKE
     if base == new or (alike and number(counted, base) == number(counted, new)):
         value = f" {number(counted, base)}" if values else ""
         return f"{counted.unit}{value} unchanged"
     if not values and base and new:
-        chance = _WITHIN if counted.noise else ""
-        return f"{counted.unit} {change(new / base)}{chance}"
+        doubt = _WITHIN if counted.noise else " (exact)" if exact else ""
+        return f"{counted.unit} {change(new / base)}{doubt}"
     if counted.noise:
         return f"{counted.unit} {counts(counted)}{_WITHIN}"
-    return f"{counted.unit} {counts_and_change(counted)}"
+    text = f"{counted.unit} {counts_and_change(counted)}"
+    if not exact:
+        return text
+    return f"{text[:-1]}, exact)" if text.endswith(")") else f"{text} (exact)"
 
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:

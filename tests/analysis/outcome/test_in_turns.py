@@ -117,7 +117,8 @@ def test_what_is_open_says_how_much_longer_it_takes():
     got, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
     assert got.verdict == "unknown"
     found = re.fullmatch(
-        r"to decide, measure about ([\d.]+)× as long \(--time\)", got.needs
+        r"to show a change of \d+%, measure about ([\d.]+)× as long \(--time\)",
+        got.needs,
     )
     assert 1.1 <= float(found[1]) <= 20
     got, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))

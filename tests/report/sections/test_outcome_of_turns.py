@@ -58,6 +58,22 @@ def test_one_benchmark(new, words):
     assert below == []
 
 
+@pytest.mark.parametrize(
+    ("allocated", "said"),
+    [
+        ((1, 100), "B/op 300 → 100 B (−67%, exact), allocs/op 3 → 1 (−67%, exact)."),
+        ((0, 0), "B/op 300 → 0 B (exact), allocs/op 3 → 0 (exact)."),
+        ((3, 300), "B/op 300 B unchanged, allocs/op 3 unchanged."),
+    ],
+)
+def test_next_to_an_open_time_counts_are_said_to_be_exact(allocated, said):
+    noisy = ONE._replace(noise=0.08)
+    headline, below = sentences(noisy, noisy._replace(allocated={F: allocated}))
+    assert headline.startswith("Can't tell: ")
+    assert headline.endswith(said)
+    assert below[0].startswith("To show a change of ")
+
+
 def test_of_several_those_that_moved_are_named():
     slower = [THREE[0]._replace(cpu={F: 1200}), *THREE[1:]]
     headline, below = sentences(THREE, slower)

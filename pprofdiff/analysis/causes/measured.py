@@ -538,8 +538,7 @@ def _of_site(
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
     elif not site.gone:
-        size = resized(view.totals, site)
-        text = f"{text} {size or _through(view, site)}".strip()
+        text = f"{text} {resized(view.totals, site)}".strip()
     if number == len(sites):
         every = () if view.sites is None else view.sites.all
         text = f"{text} {taken_back(view.totals, sites, every)}".strip()
@@ -556,6 +555,8 @@ def _of_site(
         claim, said = _cost_of(view, cpu, site, claimed, rows, fewer=fewer)
         called = [cpu.names[row] for row in rows] if said else []
         text = f"{text} {said}".strip()
+    if not site.helpers and not site.gone:
+        text = f"{text} {_through(view, site)}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part

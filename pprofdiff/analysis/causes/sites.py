@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, numeral
 from pprofdiff.analysis.comparison import Comparison
@@ -399,9 +400,10 @@ class Sites:
         base, new = self._diffs[0].normalization.scaled(of_site.base, of_site.new)
         most = (new - base) * change > MOST * change**2
         most &= of_site["leaf"] != site.row
-        if not most.any():
+        if most.sum() != 1:
+            # What two allocate beyond the change, a third one takes back.
             return None
-        (at,) = np.flatnonzero(most).tolist()
+        at = int(np.argmax(most))
         row = int(of_site["leaf"][at])
         space = float(base[at]), float(new[at])
         return site._replace(name=self._names[row], row=row, space=space)
@@ -763,7 +765,12 @@ def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) 
     if sampled * rest < MOST * rest * rest:
         return ""
     way = "less" if rest < 0 else "more"
-    return f"All other functions together allocate {amount(abs(rest), 'B')}/op {way}."
+    left = [one for one in every if one.name not in {named.name for named in sites}]
+    whole_of = [one for one in left if _alike(one.space[1] - one.space[0], rest)]
+    who = "All other functions together allocate"
+    if len(whole_of) == 1:
+        who = f"{called(whole_of[0].name)} allocates"
+    return f"{who} {amount(abs(rest), 'B')}/op {way}."
 
 
 def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:

@@ -632,16 +632,17 @@ def _lines(
         # What lines and all that they call cost as before has only moved among these.
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
             lines = _with_amount(carriers, first, hunks, by)
-            now = first if lines.alone else _run(carriers, model, first, hunks)
-            if now != first:
-                lines = _with_amount(carriers, now, hunks, by)
+            if model is not None and not lines.alone:
+                # Where counted objects are gone, no other line allocates them.
+                first = _run(carriers, model, first, hunks)
+                lines = _with_amount(carriers, first, hunks, by)
             carries = sum(held.values())
             found.append(_Line(lines, row, holds=holds, carries=carries))
     return sorted(found, key=lambda one: not (one.holds and one.row in rows))[:NAMED]
 
 
 def _run(
-    carriers: Carriers, model: CountModel | None, first: int, hunks: Sequence[int]
+    carriers: Carriers, model: CountModel, first: int, hunks: Sequence[int]
 ) -> int:
     """Return a hunk to name first: one that new runs, if what is at `first` does not.
 
@@ -652,7 +653,7 @@ def _run(
         return first
     running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
-    few = 0.0 if model is None else SEVERAL * float(model.worth[1])
+    few = SEVERAL * float(model.worth[1])
     return best if running[best] > few else first
 
 

@@ -68,6 +68,8 @@ class InTurns(NamedTuple):
         independent; with fewer than five, each turn counts. Of longer layouts, three
         suffice: their turns are too correlated to count. If `layouts` were varied and
         each turn counts, the deviation between layouts is taken from other programs.
+
+        A few means may agree by luck: they vary at least as much as their turns do.
         """
         base, new = (np.asarray(side, np.float64) for side in (self.base, self.new))
         if len(base) == 1:
@@ -82,12 +84,25 @@ class InTurns(NamedTuple):
         if self.layouts and size == 1 < together:
             orders = max(len(pairs) // together, 1)
             sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / orders))
-        middle, (least, freedom) = float(pairs.mean()), self.least
-        own = _ratio_of(middle, sigma, len(blocks) - 1)
-        if not least:
-            return own
-        other = _ratio_of(middle, least, freedom)
-        return max(own, other, key=lambda one: one.wide[1])
+        middle = float(pairs.mean())
+        found = [_ratio_of(middle, sigma, len(blocks) - 1)]
+        if size > 1:
+            found.append(_ratio_of(middle, *_of_turns(pairs[:whole].reshape(-1, size))))
+        if self.least[0]:
+            found.append(_ratio_of(middle, *self.least))
+        return max(found, key=lambda one: one.wide[1])
+
+
+def _of_turns(blocks: Floats) -> tuple[float, float]:
+    """Return the deviation of the mean of turns as such, and its degrees of freedom.
+
+    `blocks` are (blocks, turns of each). What a block shares does not count, nor what
+    turns of one position do: which side began.
+    """
+    rest = blocks - blocks.mean(axis=1, keepdims=True)
+    rest -= rest.mean(axis=0)
+    freedom = (len(blocks) - 1) * (blocks.shape[1] - 1)
+    return sqrt(float(np.square(rest).sum()) / freedom / blocks.size), freedom
 
 
 def of_independent(ratios: Sequence[Ratio]) -> tuple[float, float]:

@@ -54,6 +54,11 @@ def counts_and_change(counted: Counted) -> str:
         if old and change(now / old) == wanted:
             text = f"{' → '.join(texts)}{unit}"
             break
+        own = [number(counted, value) for value in (base, new)]
+        if own[0].split()[1:] != own[1].split()[1:]:
+            # In units of their own, both are exact enough.
+            text = " → ".join(own)
+            break
     return f"{text} ({wanted})"
 
 

@@ -153,3 +153,16 @@ def test_turns_that_have_nothing_in_common_have_an_interval_of_numbers():
     got = InTurns([1e-9, 1e9], [1e9, 1e-9]).ratio()
     assert got.ratio == pytest.approx(1)
     assert 0 < got.wide[0] < got.low < 1 < got.high < got.wide[1] < float("inf")
+
+
+def test_blocks_that_agree_by_luck_vary_as_much_as_their_turns():
+    """Six means within 2% of turns that differ by 35% are one draw of many."""
+    rng = np.random.default_rng(7)
+    blocks = rng.normal(0, 0.35, (6, 4))
+    lucky = blocks - blocks.mean(axis=1, keepdims=True) + rng.normal(0, 0.02, (6, 1))
+    got = InTurns([1.0] * 24, np.exp(lucky).ravel().tolist()).ratio()
+    assert 0.1 <= log(got.wide[1] / got.ratio) <= 0.35
+    # What the turns of a block have by their order does not count.
+    order = np.tile([0.3, -0.3, -0.3, 0.3], (6, 1)) + rng.normal(0, 0.02, (6, 4))
+    got = InTurns([1.0] * 24, np.exp(order).ravel().tolist()).ratio()
+    assert log(got.wide[1] / got.ratio) <= 0.03

@@ -539,9 +539,6 @@ def _of_site(
         text = f"{text} {inside}".strip()
     elif not site.gone:
         text = f"{text} {resized(view.totals, site)}".strip()
-    if number == len(sites):
-        every = () if view.sites is None else view.sites.all
-        text = f"{text} {taken_back(view.totals, sites, every)}".strip()
     amount = amounts(view.totals, site)
     if view.sites is not None and _is_flat(view.sites, site):
         amount += f" {FLAT_WITH_LIBRARY}"
@@ -555,8 +552,12 @@ def _of_site(
         claim, said = _cost_of(view, cpu, site, claimed, rows, fewer=fewer)
         called = [cpu.names[row] for row in rows] if said else []
         text = f"{text} {said}".strip()
+    # After another function's name, "it" would be that one.
     if not site.helpers and not site.gone:
         text = f"{text} {_through(view, site)}".strip()
+    if number == len(sites):
+        every = () if view.sites is None else view.sites.all
+        text = f"{text} {taken_back(view.totals, sites, every)}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part

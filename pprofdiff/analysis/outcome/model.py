@@ -337,17 +337,19 @@ class Outcome(Struct, frozen=True, eq=False, dict=True):
     def allocating(self) -> tuple[Unit, ...]:
         """The units with more or fewer objects or bytes per op, largest change first.
 
-        Bytes that change by less than 1% are maps and slices that grow now and then.
+        Those with other numbers of objects come first. Bytes alone that change by less
+        than 1% are maps and slices that grow now and then.
         """
-        sizes = [
-            (abs(one.new - one.base) / max(one.new, one.base), one.unit, unit)
-            for unit in self.units
-            for one in (unit.objects, unit.differing("B/op"))
-            if one is not None
-        ]
-        some = [one for one in sizes if one[1] != "B/op" or one[0] > MINOR]
-        some.sort(key=lambda one: -one[0])
-        return tuple(dict.fromkeys(unit for *_, unit in some))
+        found = dict[Unit, tuple[bool, float]]()
+        for unit in self.units:
+            objects, size = unit.objects, unit.differing("B/op")
+            one = objects or size
+            if one is None:
+                continue
+            part = abs(one.new - one.base) / max(one.new, one.base)
+            if objects or part > MINOR:
+                found[unit] = objects is None, -part
+        return tuple(sorted(found, key=found.__getitem__))
 
     @property
     def decided(self) -> bool:

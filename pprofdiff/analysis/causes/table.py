@@ -181,9 +181,14 @@ def find(
     """
     findings = _found(comparison, verdict, moved, code)
     if comparison.alone is not None and allocating:
-        from pprofdiff.analysis.causes.by_unit import change_apart, with_allocations
+        from pprofdiff.analysis.causes.by_unit import with_allocations
 
-        if verdict not in _WAYS or not _severe(findings):
+        causes = [one for one in findings.causes if one.severity != "info"]
+        if any(one.unit for one in causes):
+            left = [one for one in allocating if one not in moved]
+            every = with_allocations(comparison, left, findings.found)
+            findings = findings._replace(found=tuple(every))
+        elif verdict not in _WAYS or not causes:
             sites = with_allocations(comparison, allocating)
             # Counts that benchmarks average say less of the same sites, and what one
             # benchmark allocates elsewhere now reads as a change of all.
@@ -192,10 +197,6 @@ def find(
             findings = findings._replace(
                 found=(*sites, *rest), explained=findings.explained if some else None
             )
-        elif change_apart(comparison, moved):
-            left = [one for one in allocating if one not in moved]
-            every = with_allocations(comparison, left, findings.found)
-            findings = findings._replace(found=tuple(every))
     former = (_with_former_names(one, comparison.identity) for one in findings.found)
     found = with_labels(Case(comparison), tuple(former))
     return findings._replace(found=tuple(map(with_spans, found)))
@@ -214,13 +215,17 @@ def _found(
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
+        alone = comparison.alone is not None
         measured = Findings((), None)
-        if comparison.alone is not None and change_apart(comparison, moved):
-            found = tuple(causes_of_units(comparison, moved, code))
-        else:
+        apart = alone and change_apart(comparison, moved)
+        if not apart:
             measured = causes_of_measured(case, moved=verdict in _WAYS)
-            found = measured.found
-        return measured._replace(found=(*found, *waited))
+            # Where only counted sites explain a mean, each benchmark's own say more.
+            apart = alone and bool(moved) and _only_sites(measured)
+        if apart:
+            of_each = causes_of_units(comparison, moved, code)
+            measured = Findings(tuple(of_each), None)
+        return measured._replace(found=(*measured.found, *waited))
     rules = _rules(case) if comparison.split is None else _of_processes(case)
     drafts = [finding for rule in rules for finding in rule(case)]
     if (
@@ -241,6 +246,12 @@ def _found(
     if case.cpu is not None and covered is not None:
         explains = explained(case.cpu, covered)
     return Findings(found, explains)
+
+
+def _only_sites(findings: Findings) -> bool:
+    """Return whether all causes are allocation sites."""
+    causes = [one for one in findings.causes if one.severity != "info"]
+    return bool(causes) and all(one.site is not None for one in causes)
 
 
 def _severe(findings: Findings) -> bool:

@@ -79,8 +79,6 @@ class BenchmarksDiff(KindDiff[BenchmarkDiff]):
         """One row per benchmark and unit.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         name, unit     as printed; the name with its ``-P``          string
         base, new,     medians in `unit`, new − base; NaN if a side  float64
         delta          was not measured

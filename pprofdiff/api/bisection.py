@@ -49,8 +49,6 @@ class Bisection(Shown):
         """The commits that changed a curve: one row per curve and candidate.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         name           the benchmark                                 string
         figure         what was measured of it, such as time/op      string
         ending         how its search ended: found, drift, none or   string
@@ -84,8 +82,6 @@ class Bisection(Shown):
     def measured(self) -> pd.DataFrame:
         """The measured commits: one row per curve and commit, in order of history.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         name, figure   as in `steps`                                 string
         number         its position among the commits; good is 0     int64

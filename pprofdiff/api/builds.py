@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.profiles.kinds import counts_of, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.api.plotted import plotted
 from pprofdiff.api.profiles import Diff, Profile, subtracted
-from pprofdiff.api.shown import Shown
+from pprofdiff.api.shown import Shown, plotted
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType

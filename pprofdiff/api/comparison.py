@@ -58,8 +58,6 @@ class Comparison(Reported):
         """The changed lines behind `findings`: one row per finding and range of lines.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         finding        the finding's id                              string
         function       the function they are in                      string
         file           path from the root of the repository or       string

@@ -36,8 +36,6 @@ def ddf(
     ``ddf(…).groupby(["host", "kind", "function"])[["flat", "cum"]].sum()`` adds it up.
 
     ============== ============================================= ===================
-    column         meaning                                       type
-    ============== ============================================= ===================
     host           its name                                      string
     step           with `over`: a build, or a window's start     string, or
                                                                  datetime64[ns, UTC]

@@ -51,8 +51,6 @@ class FleetComparison(Comparison):
         """What was read from each host: one row per side, host and kind of profile.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         side           base or new                                   categorical
         host           its name                                      string
         kind           kind of profile, such as cpu                  string

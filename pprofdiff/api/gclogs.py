@@ -12,15 +12,13 @@ from pprofdiff.analysis.gclogs.compare import GCDiff, compare_sides
 from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
 from pprofdiff.analysis.judge.judgement import Mark
-from pprofdiff.analysis.settings import DEFAULTS, Settings, Span
-from pprofdiff.analysis.work import rated
+from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import KindDiff
+from pprofdiff.api.shown import plotted
 from pprofdiff.errors import FormatError
 from pprofdiff.kinds import KindId
 from pprofdiff.model import gclogs as columns
-from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +69,6 @@ class GCLog(LoadedInput[columns.GCLog]):
         """Sums over all lines, and rates under load: one row per figure; index: its id.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         name           description                                   string
         fields         gctrace fields that it is computed from:      string
                        ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
@@ -115,8 +111,6 @@ class GCLogDiff(KindDiff[GCDiff]):
         requested window:
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         base, new,     in `unit`; NaN if unknown                     float64
         delta
         ratio          new / base; NaN if base is 0                  float64
@@ -143,8 +137,6 @@ class GCLogDiff(KindDiff[GCDiff]):
         """Both sides' GC cycles: one row per cycle, by side, then in order.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         side           base or new                                   categorical
         number         N of ``gc N``                                 int64
         in_window      whether rates and means include it            bool
@@ -168,24 +160,6 @@ class GCLogDiff(KindDiff[GCDiff]):
 
     plot_pauses = plotted("pauses", "the distribution of pauses")
 
-    def window(
-        self,
-        start: float | None = None,
-        end: float | None = None,
-        *,
-        new: tuple[float | None, float | None] | None = None,
-    ) -> GCLogDiff:
-        """Return the comparison of GC cycles that start in an interval.
-
-        `start` and `end` are seconds since process start. `new` is a separate interval
-        for the new side, as in ``--window``. Raises UsageError if no cycle starts in
-        it.
-        """
-        span = Span(start, end)
-        spans = span, span if new is None else Span(*new)
-        work = None if self.data.rates is None else rated(self.data.rates)
-        return _compared(*self.sides, Settings(work=work, spans=spans))
-
 
 def subtracted(
     base: Sequence[GCLog], new: Sequence[GCLog], settings: Settings = DEFAULTS
@@ -195,20 +169,12 @@ def subtracted(
     Raises FormatError if a side has no complete line, UsageError if an interval holds
     no cycle.
     """
-    return _compared(side_of(base, "base"), side_of(new, "new"), settings)
-
-
-def _compared(base: Side, new: Side, settings: Settings) -> GCLogDiff:
-    result = compare_sides(base, new, settings)
+    sides = side_of(base, "base"), side_of(new, "new")
+    result = compare_sides(*sides, settings)
     if result is None:
-        raise FormatError(
-            "; ".join(
-                caveat.text
-                for side in (base, new)
-                for caveat in unusable(side.of("gctrace"))
-            )
-        )
-    return GCLogDiff(result, (base, new))
+        logs = (log for side in sides for log in side.of("gctrace"))
+        raise FormatError("; ".join(caveat.text for caveat in unusable([*logs])))
+    return GCLogDiff(result, sides)
 
 
 def _figures() -> pd.DataFrame:

@@ -22,8 +22,8 @@ from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, ValueColumn
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import KindDiff, Path, delivered
+from pprofdiff.api.shown import plotted
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.kinds import KindId
 from pprofdiff.loaders.profiles.encode import compress, encode
@@ -86,8 +86,6 @@ class Profile(LoadedInput[columns.Profile]):
         Index: function. In the default sample type:
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         flat           the function alone, in the type's unit        int64
         cum            including its callees                         int64
         file           its source file, "" if not recorded           string
@@ -100,8 +98,6 @@ class Profile(LoadedInput[columns.Profile]):
     def categories(self) -> pd.DataFrame:
         """What the Go runtime did: one row per category; empty if not CPU time.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         group          group of categories that it belongs to        string
         value          in the default sample type's unit             int64
@@ -269,8 +265,6 @@ class Diff(KindDiff[ProfileDiff]):
     def labels(self) -> pd.DataFrame:
         """Sums per sample label: one row per key and value, largest change first.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         key, value     of the label; value "" means all samples      string
                        without that key

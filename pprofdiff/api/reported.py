@@ -13,8 +13,7 @@ from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.causes.finding import evidence_frame, findings_frame
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.api.plotted import plotted
-from pprofdiff.api.shown import Shown
+from pprofdiff.api.shown import Shown, plotted
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
 from pprofdiff.report.files import replace_file, writer_for
@@ -88,8 +87,6 @@ class Reported(Shown):
         """Why it changed: one row per finding, the one that explains most first.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         id             stable name of the rule                       string
         severity       info, minor or major                          categorical
         direction      worse, better or neutral                      categorical
@@ -109,8 +106,6 @@ class Reported(Shown):
         """The evidence for `findings`: one row per fact.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         finding        the finding's id                              string
         what           what was measured                             string
         source         the input, and its field                      string
@@ -124,8 +119,6 @@ class Reported(Shown):
     def units(self) -> pd.DataFrame:
         """Cost per op: one row per benchmark, else per value of a label.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         label          the label's key; missing for benchmarks       string
         unit           name of the benchmark, or the label's value   string
@@ -148,8 +141,6 @@ class Reported(Shown):
     def runs(self) -> pd.DataFrame:
         """What each run measured: one row per side, run and figure.
 
-        ============== ============================================= ===================
-        column         meaning                                       type
         ============== ============================================= ===================
         side           base or new                                   categorical
         run            number in the name of its folder or file,     int64

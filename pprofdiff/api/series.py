@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.analysis.series.judged import JudgedSeries
-from pprofdiff.api.plotted import plotted
 from pprofdiff.api.reported import Path, delivered
-from pprofdiff.api.shown import Shown
+from pprofdiff.api.shown import Shown, plotted
 from pprofdiff.report.series.model import SeriesReport, series_report
 from pprofdiff.report.series.sentences import series_parts
 from pprofdiff.report.text.plain import render
@@ -49,8 +48,6 @@ class FleetSeries(Shown):
         """The data in each step: one row per step, in order.
 
         ============== ============================================= ===================
-        column         meaning                                       type
-        ============== ============================================= ===================
         step           its name                                      string
         start          start of a window; NaT for builds             datetime64[ns, UTC]
         hosts          number of hosts                               int64
@@ -78,8 +75,6 @@ class FleetSeries(Shown):
         Curves are groups and categories of runtime costs, and the flat values of
         functions that reach 0.1% of the total at some step.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         kind           kind of profile, such as cpu                  string
         sort           group, category or function                   categorical
@@ -115,8 +110,6 @@ class FleetSeries(Shown):
     def changes(self) -> pd.DataFrame:
         """Where curves changed: one row per change, functions first, largest first.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         kind           kind of profile                               string
         sort           group, category or function                   categorical

@@ -1,14 +1,17 @@
-"""Base class of all API objects: display in Jupyter, and pickling."""
+"""Base class of all API objects: display in Jupyter, plots, and pickling."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from pprofdiff import plots
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from matplotlib.axes import Axes
 
     from pprofdiff.notebook import Card
 
@@ -44,3 +47,17 @@ class Shown(ABC):
 def _is_one(value: object) -> TypeGuard[DataclassInstance]:
     """Return whether a value is an instance of a dataclass."""
     return is_dataclass(value) and not isinstance(value, type)
+
+
+def plotted(name: str, what: str) -> Callable[..., Axes]:
+    """Return a method that plots its object with `plots.<name>`; `what` it shows.
+
+    ``ax=None`` means ``plt.gca()``.
+    """
+
+    def method(self: object, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        drawn: Axes = getattr(plots, name)(self, ax, **options)
+        return drawn
+
+    method.__doc__ = f"Plot {what}; see `plots.{name}`."
+    return method

@@ -17,8 +17,6 @@ from pprofdiff.analysis.traces.frames import (
     heap_frame,
     latency_frame,
     mmu_frame,
-    over_time,
-    rows_frame,
     sided,
     states_frame,
     stops_frame,
@@ -26,15 +24,15 @@ from pprofdiff.analysis.traces.frames import (
 )
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.mutators import mmu_curve
-from pprofdiff.analysis.traces.processors import Processors, runnable, running
+from pprofdiff.analysis.traces.processors import Processors
 from pprofdiff.analysis.traces.profiles import export
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, named_for_state
 from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
 from pprofdiff.api.loaded import LoadedInput, side_of
-from pprofdiff.api.plotted import plotted
 from pprofdiff.api.profiles import Profile
 from pprofdiff.api.reported import KindDiff
+from pprofdiff.api.shown import plotted
 from pprofdiff.kinds import KindId
 from pprofdiff.model.traces import trace as columns
 from pprofdiff.model.traces.timeline import RangeKind
@@ -81,8 +79,6 @@ class Trace(LoadedInput[columns.Trace]):
         match ``go tool trace`` (`analysis.traces.goroutines.Times`).
 
         ==================== ========================================= ==========
-        column               meaning                                   type
-        ==================== ========================================= ==========
         count                number of goroutines                      int64
         total_ns             their lifetimes within the trace          int64
         exec_ns              running                                   int64
@@ -116,8 +112,6 @@ class Trace(LoadedInput[columns.Trace]):
         """One row per goroutine state interval, by goroutine, then time.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         goroutine      Go's goroutine id, as in `latency`            int64
         name           its root function, as in `goroutines`         categorical
         state          running, runnable, waiting, syscall,          categorical
@@ -136,8 +130,6 @@ class Trace(LoadedInput[columns.Trace]):
     def latency(self) -> pd.DataFrame:
         """One row per scheduling wait, by goroutine, then time.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         start_ns,      start and length                              int64
         duration_ns
@@ -170,14 +162,6 @@ class Trace(LoadedInput[columns.Trace]):
         Each column keeps its last value; it is missing before the first one.
         """
         return self._copy("heap", lambda: heap_frame(self.data))
-
-    @property
-    def concurrency(self) -> pd.DataFrame:
-        """One row per change in the number of running or runnable goroutines.
-
-        Columns: time_ns, running, runnable (int64); both are 0 before the first row.
-        """
-        return self._copy("concurrency", self._concurrency)
 
     @cached_property
     def gc(self) -> Collections:
@@ -261,10 +245,6 @@ class Trace(LoadedInput[columns.Trace]):
             }
         )
 
-    def _concurrency(self) -> pd.DataFrame:
-        frame = over_time(running=running(self.data), runnable=runnable(self.data))
-        return frame.fillna(0).astype("int64")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceDiff(KindDiff[compare.TraceDiff]):
@@ -293,8 +273,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         """Time of the program's goroutines by state: one row per state.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         state          running, runnable, syscall, syscall_block,    string
                        unknown or blocked
         reason         why blocked, "" otherwise                     string
@@ -315,8 +293,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         A wait is followed through the goroutines that ended it to what held it up. Rows
         add up to the time blocked, exactly.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         reason,        where goroutines wait: Go's reason, the       string
         function, call program's function and what it called
@@ -345,8 +321,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         ``delta_T_ns`` (int64, 0 if a side has none) and ``delta_T_scaled``.
 
         ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
         status         both, new or gone                             categorical
         base_count,    number of goroutines                          int64
         new_count,
@@ -365,8 +339,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
     def latency(self) -> pd.DataFrame:
         """Scheduling latency: one row per quantile; index: p50, p90, p99, p99.9, max.
 
-        ============== ============================================= ============
-        column         meaning                                       type
         ============== ============================================= ============
         base_ns,       nearest rank; missing without waits           Int64
         new_ns,
@@ -413,29 +385,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         If a side has several traces, the longest is used.
         """
         return sided(*(heap_frame(side.trace) for side in self.data.sides))
-
-    @property
-    def rows(self) -> pd.DataFrame:
-        """Ratios and intervals of all tables' rows, if a side has several traces.
-
-        ============== ============================================= ============
-        column         meaning                                       type
-        ============== ============================================= ============
-        table          states, latency, goroutines.running,          string
-                       …runnable, created.running, …runnable,
-                       causes, gc, stops, processors, tasks or
-                       regions
-        row            key of the row, or its function               string
-        base, new      time per second or per op (tasks and regions: float64
-                       the p50; latency: the quantile of each
-                       trace), geometric means over runs
-        ratio          new ÷ base                                    float64
-        low, high      95% CI of the ratio                           float64
-        mark           more, less or noise (false discovery rate     string
-                       5% per table)
-        ============== ============================================= ============
-        """
-        return rows_frame(self.data)
 
     @property
     def figures(self) -> pd.DataFrame:

@@ -78,8 +78,8 @@ def test_cycles_of_both_sides(logs):
     assert len(held) == logs.data.base.steady.cycles + logs.data.new.steady.cycles
 
 
-def test_a_window_is_as_on_the_command_line(logs, cli):
-    windowed = logs.window(10, 30)
+def test_a_window_is_as_on_the_command_line(cli):
+    windowed = pprofdiff.diff(BASE, NEW, window=(10, 30))
     assert cli(BASE, NEW, "--window", "10:30", "-o", "/dev/stdout", "-q").status in (
         0,
         2,
@@ -87,11 +87,9 @@ def test_a_window_is_as_on_the_command_line(logs, cli):
     started = windowed.cycles[windowed.cycles["in_window"]]["start_ms"] / 1000
     assert started.min() >= 10
     assert started.max() < 30
-    same = pprofdiff.diff(BASE, NEW, window=(10, 30))
-    assert same.figures.equals(windowed.figures)
     each = pprofdiff.diff(BASE, NEW, window=((10, 30), (15, None)))
-    assert each.figures.equals(logs.window(10, 30, new=(15, None)).figures)
-    assert not each.figures.equals(windowed.figures)
+    assert each.figures["base"].equals(windowed.figures["base"])
+    assert not each.figures["new"].equals(windowed.figures["new"])
     text = cli(BASE, NEW, "--window", "10:30").out
     assert "sums of the windows" in text
     assert f"{windowed.data.base.whole.cycles}" in text

@@ -44,7 +44,6 @@ FRAMES = {
     },
     "stw": {"kind": "str", "start_ns": "int64", "duration_ns": "Int64"},
     "heap": {"time_ns": "int64", "live_bytes": "Int64", "goal_bytes": "Int64"},
-    "concurrency": {"time_ns": "int64", "running": "int64", "runnable": "int64"},
     "tasks": {"name": "str", "count": "int64", "complete": "int64"}
     | dict.fromkeys(DURATIONS, "Int64"),
     "regions": {"name": "str", "count": "int64", "complete": "int64"}
@@ -186,23 +185,6 @@ def test_stops_and_collections_match_the_report(story):
         "mmu", "window_ns", "float64",
     )  # fmt: skip
     assert series.to_dict() == {r["window_ns"]: r["base"] for r in entry(story)["mmu"]}
-
-
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-def test_concurrency_is_how_many_goroutines_run_and_wait(story):
-    trace = loaded(story)
-    frame, got = trace.concurrency, entry(story)["base"]
-    assert frame["time_ns"].is_monotonic_increasing
-    assert frame["time_ns"].is_unique
-    lasts = np.append(frame["time_ns"].to_numpy(), trace.data.end_ns)
-    for name in ("running", "runnable"):
-        assert frame[name].min() >= 0
-        assert frame[name].max() == got[f"{name}_at_once"]["most"]
-        # The time under the curve is the time that goroutines spent so.
-        spent = (frame[name].to_numpy() * np.diff(lasts)).sum()
-        assert spent == trace.profile(name).data.values[:, 1].sum()
-    rows = frame[["running", "runnable"]]
-    assert (rows != rows.shift(1)).any(axis=1).all()
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))

@@ -12,14 +12,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
 from pprofdiff.analysis.traces.waited import End, Wait, lines_of, waited
 from pprofdiff.model.arrays import Column
-from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -144,27 +142,14 @@ def figures_frame(diff: TraceDiff) -> pd.DataFrame:
     return frame.assign(unit=[figure.unit for figure in FIGURES])
 
 
-def rows_frame(diff: TraceDiff) -> pd.DataFrame:
-    """Return the ratio over runs of each table row, for several traces a side."""
-    names = "table", "row", *Estimate._fields
-    rows = [(one.table, one.row, *one.change) for one in diff.row_changes]
-    types = dict.fromkeys(("base", "new", "ratio", "low", "high"), "float64")
-    return pd.DataFrame(rows, columns=list(names)).astype(types)
-
-
 def heap_frame(trace: Trace) -> pd.DataFrame:
     """Return live_bytes and goal_bytes (Int64), one row per change, by time_ns."""
-    return over_time(live_bytes=trace.heap_live_bytes, goal_bytes=trace.heap_goal_bytes)
-
-
-def over_time(**series: Series) -> pd.DataFrame:
-    """Return two series side by side, by time_ns, forward-filled."""
-    parts = [
-        pd.DataFrame({name: one.value}, index=one.time_ns)
-        for name, one in series.items()
-    ]
-    parts = [part[~part.index.duplicated(keep="last")] for part in parts]
-    whole = parts[0].join(parts[1], how="outer").ffill().astype("Int64")
+    live, goal = (
+        pd.Series(one.value, one.time_ns).groupby(level=0).last()
+        for one in (trace.heap_live_bytes, trace.heap_goal_bytes)
+    )
+    frame = pd.DataFrame({"live_bytes": live, "goal_bytes": goal})
+    whole = frame.ffill().astype("Int64")
     return whole.rename_axis("time_ns").reset_index()
 
 

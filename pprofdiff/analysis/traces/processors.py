@@ -112,16 +112,6 @@ def _spent(trace: Trace) -> Column:
     return sums(cell, lasts, size[0] * size[1]).reshape(size)
 
 
-def running(trace: Trace) -> Series:
-    """Return the number of running goroutines over time; 0 before the first row."""
-    return open_at_once(*_periods(trace, State.RUNNING))
-
-
-def runnable(trace: Trace) -> Series:
-    """Return the number of runnable goroutines over time; 0 before the first row."""
-    return open_at_once(*_periods(trace, State.RUNNABLE))
-
-
 def concurrency(trace: Trace, state: State) -> Concurrency:
     """Return how many goroutines are in a state at once."""
     begins, ends = _periods(trace, state)

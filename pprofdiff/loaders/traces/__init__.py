@@ -27,8 +27,8 @@ older traces in the same steps, in modules of the same names.
 7. **Rows** (`v2.goroutine_rows`, `v2.row_store`). Each change of state is a row of
    `Intervals` or `ProcessorIntervals`. Events that change no state become ranges,
    tasks, regions, logs, labels and metrics (`v2.timeline`, `timeline`).
-8. `v2.generation_reader` does steps 1 and 2 for each generation; for a large file, a
-   second thread runs one generation ahead. `v2.recorder` does steps 3 to 7 and carries
+8. `v2.reading` does steps 1 and 2 for each generation; for a large file, a second
+   thread runs one generation ahead. `v2.recorder` does steps 3 to 7 and carries
    state from one generation to the next. `v2.decode` sorts the rows of all generations
    by owner, in place; memory that reading a large file leaves unused goes back to the
    operating system.
@@ -42,9 +42,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pprofdiff.errors import FormatError
-from pprofdiff.loaders.traces.earlier_waits import with_earlier_waits
+from pprofdiff.loaders.traces.before_tracing import from_start, with_earlier_waits
 from pprofdiff.loaders.traces.header import version_of
-from pprofdiff.loaders.traces.starting import from_start
 from pprofdiff.loaders.traces.v1.decode import decode_v1
 from pprofdiff.loaders.traces.v1.schema import FORMATS_V1
 from pprofdiff.loaders.traces.v2.decode import decode_v2

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from pprofdiff.loaders.gclogs import GCScanner
 from pprofdiff.model.gclogs import Cycles
 
 DATA = Path(__file__).parents[2] / "data"
@@ -92,6 +93,14 @@ def rows(cycles):
     return [
         dict(zip(COLUMNS, row, strict=True)) for row in zip(*held.values(), strict=True)
     ]
+
+
+def scanned(*blocks):
+    """Return what a scanner finds in blocks of a text."""
+    scanner = GCScanner()
+    for block in blocks:
+        scanner.feed(block)
+    return scanner.close()
 
 
 def said(log):

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.loaders.gclogs import GCScanner
 from tests.examples import daily
 
-from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said
+from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said, scanned
 
 # Two lines each: the first of Go 1.5's is from Go issue 12228.
 SHORT = {
@@ -43,13 +42,6 @@ def edited(text, edits):
         place = at % len(out)
         out[place : place + replaced] = bytes([byte])
     return bytes(out)
-
-
-def scanned(*blocks):
-    scanner = GCScanner()
-    for block in blocks:
-        scanner.feed(block)
-    return scanner.close()
 
 
 def assert_read_as_reference(text, log=None):

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
-from pprofdiff.loaders.gclogs import GCScanner, parse
+from pprofdiff.loaders.gclogs import parse
 from tests.examples import daily
 
-from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said
+from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said, scanned
 
 JUNK = st.sampled_from((
     "\n", "x\n", "gc \n", "the gc 12 ran\n", "2026/11/20 09:35:01 GET / 200\n", "\r\n",
     "BenchmarkX-2   \t", "\x1b[31m", '{"log":"', "\x00\xff\n", "PASS\nok  p 1.2s\n",
 ))  # fmt: skip
 AFTER = st.sampled_from(["\n", "\r\n", "\x1b[0m\n", '\\n"}\n', "` and so on\n", "\n\n"])
-
-
-def scanned(blocks):
-    scanner = GCScanner()
-    for block in blocks:
-        scanner.feed(block)
-    return scanner.close()
 
 
 @pytest.mark.slow
@@ -111,29 +103,9 @@ def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
 def test_a_log_cut_anywhere_holds_the_lines_before_the_cut(path):
     raw = b"".join(path.read_bytes().splitlines(keepends=True)[:12])
     for cut in range(len(raw)):
-        log = scanned([raw[:cut]])
+        log = scanned(raw[:cut])
         got = [] if log is None else rows(log.longest.cycles)
         assert got == reference(raw[:cut])
-
-
-@pytest.mark.slow
-@settings(derandomize=True)
-@given(st.data())
-def test_blocks_make_no_difference(data):
-    text = b"2026/11/20 09:35:01 started\n" * data.draw(st.sampled_from([0, 30]))
-    for line in data.draw(printed("go1.18")):
-        for part in line:
-            text += part.encode()
-            if data.draw(st.integers(0, 9)) == 0:
-                text += b"2026/11/20 09:35:01 GET / 200\n"
-        text += b"\n" + data.draw(
-            st.sampled_from([b"", b"GC forced\n", b"SCHED 5ms: x\n"])
-        )
-    lines = text.splitlines(keepends=True)
-    cuts = data.draw(st.sets(st.integers(0, len(lines))))
-    edges = [0, *sorted(cuts), len(lines)]
-    blocks = [b"".join(lines[a:b]) for a, b in pairwise(edges)]
-    assert said(scanned(blocks)) == said(scanned([text]))
 
 
 def large(torn):
@@ -157,8 +129,8 @@ def test_small_blocks_of_a_large_log_make_no_difference(size):
         if len(blocks[-1]) > size:
             blocks.append(b"")
         blocks[-1] += line
-    whole = scanned([text])
-    assert said(scanned(blocks)) == said(whole)
+    whole = scanned(text)
+    assert said(scanned(*blocks)) == said(whole)
     assert whole.longest.lines_seen == 919
     assert whole.longest.cycles.repaired.sum() == 307
 
@@ -168,7 +140,7 @@ def test_a_line_longer_than_a_block_counts_every_collection():
     for size in (1000, 4096, 10007):
         padded = b"x" * (1 << 20) + raw
         blocks = [padded[i : i + size] for i in range(0, len(padded), size)]
-        assert rows(scanned(blocks).longest.cycles) == reference(raw)
+        assert rows(scanned(*blocks).longest.cycles) == reference(raw)
 
 
 def test_what_the_timer_and_others_print():
@@ -195,9 +167,8 @@ def test_forced_that_came_late_is_still_forced():
     ]
     torn = head + b"2026/11/20 x\n (forced)\n"
     assert parse(torn, "log").longest.cycles.forced.tolist() == [True]
-    assert scanned(
-        [head + b"2026/11/20 x\n", b" (forced)\n"]
-    ).longest.cycles.forced.all()
+    blocks = head + b"2026/11/20 x\n", b" (forced)\n"
+    assert scanned(*blocks).longest.cycles.forced.all()
 
 
 def test_a_torn_head_alone_is_a_run_of_none():
@@ -239,7 +210,7 @@ def test_mutations_read_as_whole_lines_or_not_at_all():
                     b"->",
                 )
             )
-        log = scanned([bytes(text)])
+        log = scanned(bytes(text))
         got = [
             row for run in log.runs for row in rows(run.cycles) if not row["repaired"]
         ]

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.loaders.gclogs import GCScanner, parse
+from pprofdiff.loaders.gclogs import parse
 from pprofdiff.loaders.gclogs.repair import Repair
 from tests.examples import daily
 
-from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows
+from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, scanned
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 DATED = re.compile(rb"\d{4}/\d\d/\d\d ")
@@ -84,9 +84,7 @@ def test_no_line_is_put_together_wrongly(logger, data):
     chance = random.Random(data.draw(st.integers(0, 1 << 32)))
     text = torn(lines, logger, chance, data.draw(st.sampled_from([0.02, 0.1, 0.4])))
     truth = reference("\n".join(map("".join, lines)).encode())
-    scanner = GCScanner()
-    scanner.feed(text)
-    log = scanner.close()
+    log = scanned(text)
     if log is not None:
         exact(log, truth)
 
@@ -209,8 +207,6 @@ def test_hostile_pieces_take_no_time():
         b"gc 1 @1.000" + b"9" * (1 << 21),
         b"gc 1 @1.000" + b"\0" * (1 << 21),
     ):
-        scanner = GCScanner()
         began = time.process_time()
-        scanner.feed(known + text)
-        scanner.close()
+        scanned(known + text)
         assert time.process_time() - began < 10

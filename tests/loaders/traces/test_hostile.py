@@ -12,19 +12,12 @@ import pytest
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 
+from .v1.writing import varint
+
 NAME = "new=traces/trace.out"
 DATA = Path(__file__).parents[2] / "data"
 HEADER = b"go 1.26 trace\0\0\0"
 OLDER = b"go 1.23 trace\0\0\0"
-
-
-def varint(value):
-    """Return a number's shortest spelling."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
 
 
 def batch(data, generation=1, thread=7, time=100, experiment=None):

@@ -36,19 +36,23 @@ def smallest():
     return min(DATA.rglob("trace.out"), key=lambda path: path.stat().st_size)
 
 
-def read(seed, paths, folder):
-    """Read mutations of files in a process of its own; return how many ended how."""
-    kept = folder / "kept.trace"
-    words = [str(seed), str(ROUNDS), str(kept), *map(str, paths)]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.loaders.traces.fuzzing", *words],
+def run(*words):
+    """Run Python without a pool of threads: its address space would be of the limit."""
+    return subprocess.run(
+        [sys.executable, *words],
         cwd=ROOT,
-        # A pool of threads for linear algebra would take address space of its own.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def read(seed, paths, folder):
+    """Read mutations of files in a process of its own; return how many ended how."""
+    kept = folder / "kept.trace"
+    words = [str(seed), str(ROUNDS), str(kept), *map(str, paths)]
+    done = run("-m", "tests.loaders.traces.fuzzing", *words)
     assert done.returncode == 0, f"{kept}: {done.stderr[-3000:]}"
     return json.loads(done.stdout)
 
@@ -81,14 +85,7 @@ def test_limits_hold_and_the_bytes_are_kept(tmp_path):
         "fuzzing.main('1', '50', *sys.argv[1:])\n"
     )
     kept = tmp_path / "kept.trace"
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(kept), str(smallest())],
-        cwd=ROOT,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("-c", program, str(kept), str(smallest()))
     assert done.returncode != 0
     assert "MemoryError" in done.stderr
     assert kept.stat().st_size > 0

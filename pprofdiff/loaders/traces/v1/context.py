@@ -13,6 +13,7 @@ from pprofdiff.loaders.traces.v1.events import V1Events
 from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
 from pprofdiff.model.arrays import Column, Index, Mask
 
+E = V1Type
 # No goroutine, no P, no thread.
 NOBODY = -1
 
@@ -44,21 +45,21 @@ def v1_context(events: V1Events) -> V1Context:
     Raises Damage if events contradict each other, or the trace does not list what
     existed when it began.
     """
-    initial = events.where(V1Type.GOMAXPROCS)
+    initial = events.where(E.GOMAXPROCS)
     if not len(initial):
         raise Damage("it does not record the state at its start")
     limits = events.first_argument(initial)
     if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
         raise Damage("an impossible GOMAXPROCS")
     ids = Ids.none()
-    created = events.where(V1Type.GO_CREATE)
+    created = events.where(E.GO_CREATE)
     # In order of creation; rows are grouped by P.
     created = created[np.argsort(events.tick[created], kind="stable")]
     ids.goroutines.add(events.first_argument(created))
     ids.processors.add(events.processors[events.processors >= 0])
     if len(ids.processors) >= MOST_PROCESSORS:
         raise Damage("more processors than there can be")
-    ids.threads.add(events.first_argument(events.where(V1Type.PROC_START)))
+    ids.threads.add(events.first_argument(events.where(E.PROC_START)))
     processor = ids.processors.find(events.processors).astype(np.int16)
     return V1Context(
         goroutine=_running(events, ids.goroutines),
@@ -78,7 +79,7 @@ def _running(events: V1Events, goroutines: IdIndex) -> Index:
     column = forward_fill(events.offsets, rows, values, nobody, np.int32).column
     if (column[rows[starts]] != NOBODY).any():
         raise Damage("a processor runs two goroutines at a time")
-    stops = events.where(V1Type.PROC_STOP)
+    stops = events.where(E.PROC_STOP)
     if (column[stops] != NOBODY).any():
         raise Damage("a processor stops that runs a goroutine")
     running: Index = column.astype(np.int32, copy=False)
@@ -86,8 +87,8 @@ def _running(events: V1Events, goroutines: IdIndex) -> Index:
 
 
 def _threads(events: V1Events, threads: IdIndex) -> Index:
-    rows = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
-    starts = events.type[rows] == V1Type.PROC_START
+    rows = events.where(E.PROC_START, E.PROC_STOP)
+    starts = events.type[rows] == E.PROC_START
     values = np.full(len(rows), NOBODY, np.int32)
     values[starts] = threads.find(events.first_argument(rows[starts]))
     nobody = [NOBODY] * len(events.processors)

@@ -22,7 +22,6 @@ from pprofdiff.loaders.traces.v1.intervals import (
 )
 from pprofdiff.loaders.traces.v1.reading import read_v1
 from pprofdiff.loaders.traces.v1.schema import V1Type
-from pprofdiff.loaders.traces.v1.syscalls import syscalls_of
 from pprofdiff.loaders.traces.v1.timeline import (
     labels_of,
     logs_of,
@@ -30,7 +29,7 @@ from pprofdiff.loaders.traces.v1.timeline import (
     series_of,
     timeline_events_of,
 )
-from pprofdiff.loaders.traces.v1.transitions import transitions_of
+from pprofdiff.loaders.traces.v1.transitions import syscalls_of, transitions_of
 from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.traces.trace import Missing, Stacks, Sync, Trace
 

@@ -21,16 +21,17 @@ from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Typ
 from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
 from pprofdiff.model.arrays import Codes, Column, Mask
 
+E = V1Type
 _PADDING = bytes(16)
 # From internal/trace/internal/tracev1.
 _LONGEST_STRING = 1_000_000
 _MOST_BYTES = 2048
 _PREFIXED = LENGTH_PREFIXED << 6
-_STRING, _LOG, _STACK = V1Type.STRING, V1Type.LOG | _PREFIXED, V1Type.STACK | _PREFIXED
+_STRING, _LOG, _STACK = E.STRING, E.LOG | _PREFIXED, E.STACK | _PREFIXED
 _SPECIAL = membership((_STRING, _LOG, _STACK))
 # Numbers of a log before its text length: type and size, time, task, key, stack.
 _BEFORE_TEXT = {_STRING: 2, _LOG: 5}
-_UNTIMED = (V1Type.BATCH, V1Type.FREQUENCY, V1Type.TIMER_GOROUTINE)
+_UNTIMED = (E.BATCH, E.FREQUENCY, E.TIMER_GOROUTINE)
 
 
 def _tables() -> tuple[Mask, Column]:
@@ -44,9 +45,9 @@ def _tables() -> tuple[Mask, Column]:
             # A byte of 0x80 or more merges with the next number.
             after[first] = count + (first < 0x80)
         known[prefixed], after[prefixed] = True, count + 1
-    for type_ in (V1Type.STRING, V1Type.STACK, V1Type.LOG):
+    for type_ in (E.STRING, E.STACK, E.LOG):
         known[[type_ | top << 6 for top in range(4)]] = False
-    known[V1Type.BATCH | _PREFIXED] = False
+    known[E.BATCH | _PREFIXED] = False
     known[[_STRING, _LOG, _STACK]] = True
     return known, after
 
@@ -213,7 +214,7 @@ def _blanked(part: bytes) -> bytes:
                 size, place = varint_at(part, place)
             if top == LENGTH_PREFIXED:
                 place += size
-            if types in (V1Type.STRING, V1Type.LOG):
+            if types in (E.STRING, E.LOG):
                 size, place = varint_at(part, place)
                 if size > len(part) - place:
                     break

@@ -20,8 +20,7 @@ from pprofdiff.loaders.traces.v1.schema import (
     UNBLOCKS,
     V1Type,
 )
-from pprofdiff.loaders.traces.v1.syscalls import Syscalls
-from pprofdiff.loaders.traces.v1.transitions import Transitions
+from pprofdiff.loaders.traces.v1.transitions import Syscalls, Transitions
 from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.traces.trace import (
@@ -32,6 +31,7 @@ from pprofdiff.model.traces.trace import (
     State,
 )
 
+E = V1Type
 # In Go's reader a trace begins one nanosecond before its first event, at 0.
 BEGIN_NS = -1
 V1_REASONS = tuple(dict.fromkeys(("", *REASONS.values())))
@@ -40,24 +40,19 @@ for _type, _text in REASONS.items():
     _REASON[_type] = V1_REASONS.index(_text)
 _STATE = np.zeros(64, np.uint8)
 for _types, _state in (
-    (
-        (V1Type.GO_CREATE, *UNBLOCKS, *EXITS, V1Type.GO_SCHED, V1Type.GO_PREEMPT),
-        State.RUNNABLE,
-    ),
+    ((E.GO_CREATE, *UNBLOCKS, *EXITS, E.GO_SCHED, E.GO_PREEMPT), State.RUNNABLE),
     (STARTS, State.RUNNING),
-    ((*BLOCKS, V1Type.GO_STOP, V1Type.GO_WAITING), State.WAITING),
-    ((V1Type.GO_SYSCALL,), State.SYSCALL),
+    ((*BLOCKS, E.GO_STOP, E.GO_WAITING), State.WAITING),
+    ((E.GO_SYSCALL,), State.SYSCALL),
     # The world is stopped as a trace starts, which takes the P from all calls.
-    ((V1Type.GO_IN_SYSCALL,), State.SYSCALL_BLOCKED),
-    ((V1Type.GO_END,), State.GONE),
+    ((E.GO_IN_SYSCALL,), State.SYSCALL_BLOCKED),
+    ((E.GO_END,), State.GONE),
 ):
     _STATE[list(_types)] = _state
-_STATUSES = membership((*STARTS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
+_STATUSES = membership((*STARTS, E.GO_WAITING, E.GO_IN_SYSCALL))
 # Events attributed to the goroutine itself, whatever ran on the P.
-_OWN = membership((*STARTS, *EXITS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
-_SHOWS_STACK = membership(
-    (*BLOCKS, V1Type.GO_STOP, V1Type.GO_SCHED, V1Type.GO_PREEMPT, V1Type.GO_SYSCALL)
-)
+_OWN = membership((*STARTS, *EXITS, E.GO_WAITING, E.GO_IN_SYSCALL))
+_SHOWS_STACK = membership((*BLOCKS, E.GO_STOP, E.GO_SCHED, E.GO_PREEMPT, E.GO_SYSCALL))
 
 
 class OrderedTrace(Struct, frozen=True, eq=False):
@@ -83,7 +78,7 @@ class OrderedTrace(Struct, frozen=True, eq=False):
 def intervals_of(trace: OrderedTrace) -> Intervals:
     """Return the intervals of all goroutines."""
     transitions, syscalls = trace.transitions, trace.syscalls
-    is_row = (transitions.type != V1Type.GO_SYSBLOCK) & ~_superseded(trace)
+    is_row = (transitions.type != E.GO_SYSBLOCK) & ~_superseded(trace)
     # A fast call has two rows, as has one that loses its P.
     counts = is_row.astype(np.int8)
     counts[syscalls.fast] += 1
@@ -146,10 +141,10 @@ def _actors(
     by = context.goroutine[row]
     own = lookup(_OWN, types).view(np.bool_) | (by == owner)
     # Goroutines that are runnable when the trace begins are listed by no one.
-    rest = trace.lists_start[place] & (types == V1Type.GO_CREATE)
+    rest = trace.lists_start[place] & (types == E.GO_CREATE)
     away = np.isin(types, EXITS) | rest
     wakes = np.flatnonzero(np.isin(types, UNBLOCKS))
-    network = transitions.type[place[wakes] - 1] == V1Type.GO_BLOCK_NET
+    network = transitions.type[place[wakes] - 1] == E.GO_BLOCK_NET
     timer = (by[wakes] >= 0) & trace.timers[by[wakes]]
     away[wakes[network | timer]] = True
     processor[away], thread[away] = NOBODY, NOBODY
@@ -190,12 +185,12 @@ def goroutines_of(trace: OrderedTrace, functions: Index) -> Goroutines:
 def processors_of(trace: OrderedTrace) -> ProcessorIntervals:
     """Return the intervals of all Ps."""
     events, context = trace.events, trace.context
-    row = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
+    row = events.where(E.PROC_START, E.PROC_STOP)
     row = row[context.processor[row] >= 0]
     owner = context.processor[row]
     row = row[np.argsort(owner, kind="stable")]
     owner = context.processor[row]
-    starts = events.type[row] == V1Type.PROC_START
+    starts = events.type[row] == E.PROC_START
     start = trace.time[row]
     start[np.diff(owner, prepend=-1) != 0] = BEGIN_NS
     thread = context.thread[row]

@@ -19,35 +19,17 @@ from pprofdiff.loaders.traces.wide_values import WideValues
 from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import offsets_of, take_rows
 
+E = V1Type
 # Bytes decoded at a time, and the maximum length of an event.
 _BYTES_AT_ONCE = 1 << 16
 _LONGEST_EVENT = 1 << 21
 # Types that are not events of a P: tables and CPU samples.
-_TABLES = membership(
-    (
-        V1Type.BATCH,
-        V1Type.FREQUENCY,
-        V1Type.STACK,
-        V1Type.TIMER_GOROUTINE,
-        V1Type.STRING,
-    )
-)
-_SAMPLES = membership((V1Type.CPU_SAMPLE,))
+_TABLES = membership((E.BATCH, E.FREQUENCY, E.STACK, E.TIMER_GOROUTINE, E.STRING))
+_SAMPLES = membership((E.CPU_SAMPLE,))
 # Types whose arguments are all kept, not just the first two.
 _WHOLE = membership(
-    {
-        V1Type.GO_SYSEXIT,
-        V1Type.GO_SYSEXIT_LOCAL,
-        V1Type.GO_START_LABEL,
-        V1Type.SWEEP_DONE,
-    }
-    | {
-        V1Type.TASK_CREATE,
-        V1Type.TASK_END,
-        V1Type.REGION,
-        V1Type.LOG,
-        V1Type.CPU_SAMPLE,
-    }
+    {E.GO_SYSEXIT, E.GO_SYSEXIT_LOCAL, E.GO_START_LABEL, E.SWEEP_DONE}
+    | {E.TASK_CREATE, E.TASK_END, E.REGION, E.LOG, E.CPU_SAMPLE}
 )
 _MOST = 4
 _NONE = np.zeros(0, np.int64)
@@ -80,14 +62,14 @@ class _Reader:
         self._at = at
         lead = part.numbers.lead[part.starts]
         types = lead & np.uint8(0x3F)
-        if int(types.max()) == V1Type.CPU_SAMPLE and self._version < 19:
+        if int(types.max()) == E.CPU_SAMPLE and self._version < 19:
             raise Damage("a type of event that its format does not have")
         top = lead >> np.uint8(6)
         values = part.numbers.values
         # A time delta merged with the type byte is not a number of its own.
         joined = top == LENGTH_PREFIXED - 1
         after = part.starts + np.where(joined, 1, 2)
-        batches = np.flatnonzero(types == V1Type.BATCH)
+        batches = np.flatnonzero(types == E.BATCH)
         pids = values[part.starts[batches] + 1].astype(np.uint64).view(np.int64)
         if len(pids) and not -1 <= int(pids.min()) <= int(pids.max()) < 1 << 31:
             raise Damage("an unknown processor number")
@@ -106,7 +88,7 @@ class _Reader:
         self._strings |= strings
         self._stacks |= stacks
         self._frequency = frequency or self._frequency
-        timers = part.starts[types == V1Type.TIMER_GOROUTINE]
+        timers = part.starts[types == E.TIMER_GOROUTINE]
         self._timers.append(values[timers + 1].astype(np.uint64).view(np.int64))
 
     def _ticks(
@@ -116,14 +98,14 @@ class _Reader:
         step = values[after - 1]
         step[joined] >>= np.uint8(7)
         step[(_TABLES[types] | _SAMPLES[types]).view(np.bool_)] = 0
-        batches = np.flatnonzero(types == V1Type.BATCH)
+        batches = np.flatnonzero(types == E.BATCH)
         base = values[part.starts[batches] + 2]
         far = float(step.sum(dtype=np.float64)) + max(self._tick, 0)
         if len(base):
             far += float(base.max())
         if far >= LATEST_TIME:
             raise Damage("an impossible time")
-        if self._tick < 0 and types[0] != V1Type.BATCH:
+        if self._tick < 0 and types[0] != E.BATCH:
             raise Damage("it does not begin with a batch of events")
         tick = np.cumsum(step, dtype=np.int64)
         change = base.astype(np.int64) - tick[batches]
@@ -146,12 +128,12 @@ class _Reader:
             return
         arguments = values[after[whole] + np.arange(_MOST)[:, None]]
         arguments = arguments.astype(np.uint64).view(np.int64)
-        sampled = types[whole] == V1Type.CPU_SAMPLE
+        sampled = types[whole] == E.CPU_SAMPLE
         self._samples.append(arguments[:, sampled])
         self._arguments.append(arguments[:, ~sampled])
         rows = np.searchsorted(kept, whole[~sampled]) + self._size
         self._whole.append(rows)
-        logs = np.flatnonzero(types[whole] == V1Type.LOG)
+        logs = np.flatnonzero(types[whole] == E.LOG)
         if len(logs):
             starts = part.starts[whole[logs]].tolist()
             rows = np.searchsorted(kept, whole[logs]) + self._size
@@ -169,19 +151,19 @@ class _Reader:
         """Return the strings, the stacks and the clock frequency, 0 for none."""
         values, starts = part.numbers.values, part.starts
         strings: dict[int, str] = {}
-        for start in starts[types == V1Type.STRING].tolist():
+        for start in starts[types == E.STRING].tolist():
             name = int(values[start + 1])
             first, size = part.text(start)
             if not name or not size or name in self._strings or name in strings:
                 raise Damage("two strings of one number, or an empty one")
             strings[name] = self._text(first, size)
         frequency = 0
-        for start in starts[types == V1Type.FREQUENCY].tolist():
+        for start in starts[types == E.FREQUENCY].tolist():
             frequency = int(values[start + 1])
             if not 0 < frequency < 1 << 63:
                 raise Damage("a clock that runs backwards")
         stacks: dict[int, NDArray[np.unsignedinteger]] = {}
-        begin = starts[types == V1Type.STACK]
+        begin = starts[types == E.STACK]
         size = (values[begin] >> np.uint8(7)).astype(np.int64)
         last = np.searchsorted(part.ends, part.ends[begin] + size)
         for start, end in zip(begin.tolist(), last.tolist(), strict=True):

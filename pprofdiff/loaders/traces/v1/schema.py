@@ -72,70 +72,48 @@ class V1Type(IntEnum):
     CPU_SAMPLE = 49
 
 
+E = V1Type
 # How many numbers follow the time delta; a stack and a string have more than this.
-ARGUMENTS: dict[V1Type, int] = dict.fromkeys(V1Type, 1) | {
-    **dict.fromkeys(
-        (V1Type.PROC_STOP, V1Type.GC_DONE, V1Type.STW_DONE, V1Type.GO_END), 0
-    ),
-    **dict.fromkeys((V1Type.GO_SYSBLOCK, V1Type.FUTILE_WAKEUP, V1Type.ASSIST_DONE), 0),
-    **dict.fromkeys((V1Type.BATCH, V1Type.STRING, V1Type.STACK, V1Type.GOMAXPROCS), 2),
-    **dict.fromkeys(
-        (V1Type.GC_START, V1Type.SWEEP_DONE, V1Type.GO_START, V1Type.TASK_END), 2
-    ),
-    **dict.fromkeys((V1Type.GO_UNBLOCK_LOCAL, V1Type.GO_SYSEXIT_LOCAL), 2),
-    **dict.fromkeys((V1Type.GO_CREATE, V1Type.GO_UNBLOCK, V1Type.GO_SYSEXIT), 3),
-    **dict.fromkeys((V1Type.GO_START_LABEL, V1Type.LOG), 3),
-    **dict.fromkeys((V1Type.TASK_CREATE, V1Type.REGION, V1Type.CPU_SAMPLE), 4),
+ARGUMENTS: dict[V1Type, int] = dict.fromkeys(E, 1) | {
+    **dict.fromkeys((E.PROC_STOP, E.GC_DONE, E.STW_DONE, E.GO_END, E.GO_SYSBLOCK), 0),
+    **dict.fromkeys((E.FUTILE_WAKEUP, E.ASSIST_DONE), 0),
+    **dict.fromkeys((E.BATCH, E.STRING, E.STACK, E.GOMAXPROCS, E.GC_START), 2),
+    **dict.fromkeys((E.SWEEP_DONE, E.GO_START, E.TASK_END), 2),
+    **dict.fromkeys((E.GO_UNBLOCK_LOCAL, E.GO_SYSEXIT_LOCAL), 2),
+    **dict.fromkeys((E.GO_CREATE, E.GO_UNBLOCK, E.GO_SYSEXIT, E.GO_START_LABEL), 3),
+    **dict.fromkeys((E.TASK_CREATE, E.REGION, E.CPU_SAMPLE), 4),
+    E.LOG: 3,
 }
 
-# The 1-based argument that is the stack, 0 for none.
-STACK_AT = np.zeros(64, np.int64)
-for _type, _place in (
-    {
-        V1Type.GOMAXPROCS: 2,
-        V1Type.GC_START: 2,
-        V1Type.GO_CREATE: 3,
-        V1Type.GO_UNBLOCK: 3,
-    }
-    | {
-        V1Type.GO_UNBLOCK_LOCAL: 2,
-        V1Type.TASK_CREATE: 4,
-        V1Type.TASK_END: 2,
-        V1Type.REGION: 4,
-    }
-    | {
-        V1Type.LOG: 3,
-        V1Type.CPU_SAMPLE: 4,
-        V1Type.SWEEP_START: 1,
-        V1Type.ASSIST_START: 1,
-    }
-).items():
-    STACK_AT[_type] = _place
 
-STARTS = (V1Type.GO_START, V1Type.GO_START_LOCAL, V1Type.GO_START_LABEL)
-UNBLOCKS = (V1Type.GO_UNBLOCK, V1Type.GO_UNBLOCK_LOCAL)
-EXITS = (V1Type.GO_SYSEXIT, V1Type.GO_SYSEXIT_LOCAL)
+STARTS = (E.GO_START, E.GO_START_LOCAL, E.GO_START_LABEL)
+UNBLOCKS = (E.GO_UNBLOCK, E.GO_UNBLOCK_LOCAL)
+EXITS = (E.GO_SYSEXIT, E.GO_SYSEXIT_LOCAL)
 # Why a goroutine waits or stops, as worded by Go 1.22 and later.
 REASONS: dict[V1Type, str] = {
-    V1Type.GO_STOP: "forever",
-    V1Type.GO_SCHED: "runtime.Gosched",
-    V1Type.GO_PREEMPT: "preempted",
-    V1Type.GO_SLEEP: "sleep",
-    V1Type.GO_BLOCK: "",
-    V1Type.GO_BLOCK_SEND: "chan send",
-    V1Type.GO_BLOCK_RECV: "chan receive",
-    V1Type.GO_BLOCK_SELECT: "select",
-    V1Type.GO_BLOCK_SYNC: "sync",
-    V1Type.GO_BLOCK_COND: "sync.(*Cond).Wait",
-    V1Type.GO_BLOCK_NET: "network",
-    V1Type.GO_BLOCK_GC: "GC mark assist wait for work",
+    E.GO_STOP: "forever",
+    E.GO_SCHED: "runtime.Gosched",
+    E.GO_PREEMPT: "preempted",
+    E.GO_SLEEP: "sleep",
+    E.GO_BLOCK: "",
+    E.GO_BLOCK_SEND: "chan send",
+    E.GO_BLOCK_RECV: "chan receive",
+    E.GO_BLOCK_SELECT: "select",
+    E.GO_BLOCK_SYNC: "sync",
+    E.GO_BLOCK_COND: "sync.(*Cond).Wait",
+    E.GO_BLOCK_NET: "network",
+    E.GO_BLOCK_GC: "GC mark assist wait for work",
 }
-_YIELDS = (V1Type.GO_SCHED, V1Type.GO_PREEMPT)
-BLOCKS = tuple(k for k in REASONS if k not in (*_YIELDS, V1Type.GO_STOP))
+_YIELDS = (E.GO_SCHED, E.GO_PREEMPT)
+BLOCKS = tuple(k for k in REASONS if k not in (*_YIELDS, E.GO_STOP))
 # Events that take a goroutine off its P.
-STOPS = (*REASONS, V1Type.GO_END, V1Type.GO_SYSBLOCK)
-for _type in (*REASONS, V1Type.GO_SYSCALL):
-    STACK_AT[_type] = 1
+STOPS = (*REASONS, E.GO_END, E.GO_SYSBLOCK)
+# The 1-based argument that is the stack, 0 for none.
+STACK_AT = np.zeros(64, np.int64)
+STACK_AT[[*REASONS, E.GO_SYSCALL, E.SWEEP_START, E.ASSIST_START]] = 1
+STACK_AT[[E.GOMAXPROCS, E.GC_START, E.GO_UNBLOCK_LOCAL, E.TASK_END]] = 2
+STACK_AT[[E.GO_CREATE, E.GO_UNBLOCK, E.LOG]] = 3
+STACK_AT[[E.TASK_CREATE, E.REGION, E.CPU_SAMPLE]] = 4
 
 
 _STOPS_THE_WORLD = (

@@ -14,24 +14,25 @@ from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.model.arrays import Codes, Column
 from pprofdiff.model.traces.timeline import CPUSamples, Labels, Logs, Series
 
+E = V1Type
 # The corresponding event type of Go 1.22.
 _MODERN_TYPES = {
-    V1Type.GC_START: EventType.GC_BEGIN,
-    V1Type.GC_DONE: EventType.GC_END,
-    V1Type.STW_START: EventType.STW_BEGIN,
-    V1Type.STW_DONE: EventType.STW_END,
-    V1Type.SWEEP_START: EventType.SWEEP_BEGIN,
-    V1Type.SWEEP_DONE: EventType.SWEEP_END,
-    V1Type.ASSIST_START: EventType.ASSIST_BEGIN,
-    V1Type.ASSIST_DONE: EventType.ASSIST_END,
-    V1Type.TASK_CREATE: EventType.TASK_BEGIN,
-    V1Type.TASK_END: EventType.TASK_END,
-    V1Type.REGION: EventType.REGION_BEGIN,
+    E.GC_START: EventType.GC_BEGIN,
+    E.GC_DONE: EventType.GC_END,
+    E.STW_START: EventType.STW_BEGIN,
+    E.STW_DONE: EventType.STW_END,
+    E.SWEEP_START: EventType.SWEEP_BEGIN,
+    E.SWEEP_DONE: EventType.SWEEP_END,
+    E.ASSIST_START: EventType.ASSIST_BEGIN,
+    E.ASSIST_DONE: EventType.ASSIST_END,
+    E.TASK_CREATE: EventType.TASK_BEGIN,
+    E.TASK_END: EventType.TASK_END,
+    E.REGION: EventType.REGION_BEGIN,
 }
-_BY_PROCESSOR = (V1Type.SWEEP_START, V1Type.SWEEP_DONE)
+_BY_PROCESSOR = (E.SWEEP_START, E.SWEEP_DONE)
 _BY_GOROUTINE = (
-    *(V1Type.STW_START, V1Type.STW_DONE, V1Type.ASSIST_START, V1Type.ASSIST_DONE),
-    V1Type.REGION,
+    *(E.STW_START, E.STW_DONE, E.ASSIST_START, E.ASSIST_DONE),
+    E.REGION,
 )
 
 
@@ -54,9 +55,9 @@ def timeline_events_of(
     owner = np.where(np.isin(types, _BY_GOROUTINE), goroutine, np.int32(0))
     swept = np.isin(types, _BY_PROCESSOR)
     owner[swept] = context.processor[row[swept]]
-    stops = np.flatnonzero(np.isin(types, (V1Type.STW_START, V1Type.STW_DONE)))
-    cycles = np.flatnonzero(np.isin(types, (V1Type.GC_START, V1Type.GC_DONE)))
-    for turns, begin in ((stops, V1Type.STW_START), (cycles, V1Type.GC_START)):
+    stops = np.flatnonzero(np.isin(types, (E.STW_START, E.STW_DONE)))
+    cycles = np.flatnonzero(np.isin(types, (E.GC_START, E.GC_DONE)))
+    for turns, begin in ((stops, E.STW_START), (cycles, E.GC_START)):
         if ((types[turns] == begin) != (np.arange(len(turns)) % 2 == 0)).any():
             raise Damage("a range that begins twice, or ends without having begun")
     # Stops do not overlap, and another goroutine may restart the world.
@@ -69,9 +70,7 @@ def timeline_events_of(
         owner=owner,
         goroutine=goroutine,
         # In Go's reader, too, a GC cycle belongs to no P.
-        processor=np.where(
-            types == V1Type.GC_START, np.int16(-1), context.processor[row]
-        ),
+        processor=np.where(types == E.GC_START, np.int16(-1), context.processor[row]),
         id=np.zeros(len(row), np.int64),
         other=np.zeros(len(row), np.int64),
         name=np.zeros(len(row), np.int32),
@@ -99,17 +98,17 @@ def _put_arguments(
     """Fill in, in place, the arguments of tasks, regions and sweeps."""
     events = trace.events
     for type_, columns in (
-        (V1Type.TASK_CREATE, {"id": 0, "other": 1, "name": 2}),
-        (V1Type.TASK_END, {"id": 0}),
-        (V1Type.REGION, {"id": 0, "name": 2}),
-        (V1Type.SWEEP_DONE, {"id": 0, "other": 1}),
+        (E.TASK_CREATE, {"id": 0, "other": 1, "name": 2}),
+        (E.TASK_END, {"id": 0}),
+        (E.REGION, {"id": 0, "name": 2}),
+        (E.SWEEP_DONE, {"id": 0, "other": 1}),
     ):
         at = np.flatnonzero(types == type_)
         for column, place in columns.items() if len(at) else ():
             values = events.argument(place, row[at])
             is_name = column == "name"
             getattr(timeline, column)[at] = strings(values) if is_name else values
-    at = np.flatnonzero(types == V1Type.REGION)
+    at = np.flatnonzero(types == E.REGION)
     if len(at):
         mode = events.argument(1, row[at])
         if int(mode.min()) < 0 or int(mode.max()) > 1:
@@ -138,7 +137,7 @@ def logs_of(
 ) -> Logs:
     """Return all user logs by time; adds their texts to `interner`."""
     events = trace.events
-    row = events.where(V1Type.LOG)
+    row = events.where(E.LOG)
     text = np.array([interner.string(t) for t in tables.logs], np.int32)
     order = np.argsort(events.tick[row], kind="stable")
     row, text = row[order], text[order]
@@ -155,7 +154,7 @@ def logs_of(
 def labels_of(trace: OrderedTrace, strings: IdMap) -> Labels:
     """Return the labels of mark workers, by goroutine."""
     transitions = trace.transitions
-    at = np.flatnonzero(transitions.type == V1Type.GO_START_LABEL)
+    at = np.flatnonzero(transitions.type == E.GO_START_LABEL)
     row = transitions.row[at]
     return Labels(
         time_ns=trace.time[row],

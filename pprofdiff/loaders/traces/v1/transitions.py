@@ -1,4 +1,4 @@
-"""State changes of goroutines in a trace of Go 1.11 to 1.21, in order.
+"""State changes and system calls of goroutines in a trace of Go 1.11 to 1.21.
 
 An event that moves a goroutine to another P carries a sequence number: how many events
 moved it before. A local event, on the P that moved the goroutine last, has none and
@@ -9,6 +9,7 @@ position on the P) orders events regardless of their timestamps.
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
@@ -34,38 +35,37 @@ from pprofdiff.model.arrays import Codes, Column, Index, Mask
 from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import State
 
+E = V1Type
 S = State
+# Events on a P with a system call: a slow call begins, a call ends, the P stops.
+_BEGINS, _OVER, _STOPS = 0, 1, 2
 # The state after blocking forever: nothing follows.
 _BLOCKED_FOREVER = 6
-_OWN = (*STOPS, V1Type.GO_SYSCALL)
-_STATUSES = (V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL)
-_NAMED = (V1Type.GO_CREATE, *_STATUSES, *STARTS, *UNBLOCKS, *EXITS)
+_OWN = (*STOPS, E.GO_SYSCALL)
+_STATUSES = (E.GO_WAITING, E.GO_IN_SYSCALL)
+_NAMED = (E.GO_CREATE, *_STATUSES, *STARTS, *UNBLOCKS, *EXITS)
 _CHANGES_STATE, _NAMES_OWNER = membership((*_OWN, *_NAMED)), membership(_NAMED)
-_LOCAL = membership(
-    (V1Type.GO_START_LOCAL, V1Type.GO_UNBLOCK_LOCAL, V1Type.GO_SYSEXIT_LOCAL)
-)
-_NUMBERED = membership(
-    (V1Type.GO_START, V1Type.GO_START_LABEL, V1Type.GO_UNBLOCK, V1Type.GO_SYSEXIT)
-)
+_LOCAL = membership((E.GO_START_LOCAL, E.GO_UNBLOCK_LOCAL, E.GO_SYSEXIT_LOCAL))
+_NUMBERED = membership((E.GO_START, E.GO_START_LABEL, E.GO_UNBLOCK, E.GO_SYSEXIT))
 # The sequence number after an event that nothing moved before.
 _FIRST = np.zeros(64, np.int8)
-_FIRST[V1Type.GO_CREATE] = 1
+_FIRST[E.GO_CREATE] = 1
 _FIRST[list(_STATUSES)] = 2
 _WAITS = (S.WAITING, S.SYSCALL)
 # Types, the states that they may follow, and the state they lead to.
 _TRANSITIONS: list[tuple[tuple[V1Type, ...], tuple[int, ...], int]] = [
-    ((V1Type.GO_CREATE,), (UNKNOWN,), S.RUNNABLE),
-    ((V1Type.GO_WAITING,), (S.RUNNABLE,), S.WAITING),
-    ((V1Type.GO_IN_SYSCALL,), (S.RUNNABLE,), S.SYSCALL),
+    ((E.GO_CREATE,), (UNKNOWN,), S.RUNNABLE),
+    ((E.GO_WAITING,), (S.RUNNABLE,), S.WAITING),
+    ((E.GO_IN_SYSCALL,), (S.RUNNABLE,), S.SYSCALL),
     (STARTS, (S.RUNNABLE,), S.RUNNING),
     (UNBLOCKS, _WAITS, S.RUNNABLE),
     (EXITS, (S.SYSCALL,), S.RUNNABLE),
     (BLOCKS, (S.RUNNING,), S.WAITING),
-    ((V1Type.GO_SCHED, V1Type.GO_PREEMPT), (S.RUNNING,), S.RUNNABLE),
-    ((V1Type.GO_STOP,), (S.RUNNING,), _BLOCKED_FOREVER),
-    ((V1Type.GO_END,), (S.RUNNING,), S.GONE),
-    ((V1Type.GO_SYSCALL,), (S.RUNNING,), S.RUNNING),
-    ((V1Type.GO_SYSBLOCK,), (S.RUNNING,), S.SYSCALL),
+    ((E.GO_SCHED, E.GO_PREEMPT), (S.RUNNING,), S.RUNNABLE),
+    ((E.GO_STOP,), (S.RUNNING,), _BLOCKED_FOREVER),
+    ((E.GO_END,), (S.RUNNING,), S.GONE),
+    ((E.GO_SYSCALL,), (S.RUNNING,), S.RUNNING),
+    ((E.GO_SYSBLOCK,), (S.RUNNING,), S.SYSCALL),
 ]
 _ALLOWED, _NEXT = transition_tables(
     {type_: (states, state) for types, states, state in _TRANSITIONS for type_ in types}
@@ -176,7 +176,7 @@ def _check_times(tick: Column, is_first: Mask) -> None:
 def _put_exits(events: V1Events, transitions: Transitions) -> None:
     at = np.flatnonzero(np.isin(transitions.type, EXITS))
     rows = transitions.row[at]
-    place = np.where(transitions.type[at] == V1Type.GO_SYSEXIT, 2, 1)
+    place = np.where(transitions.type[at] == E.GO_SYSEXIT, 2, 1)
     real = np.where(place == 2, events.argument(2, rows), events.argument(1, rows))
     known = real != 0
     rows, at, real = rows[known], at[known], real[known]
@@ -187,3 +187,55 @@ def _put_exits(events: V1Events, transitions: Transitions) -> None:
     falls = tick[transitions.row[after]] < tick[transitions.row[near]]
     if (falls & (transitions.owner[after] == transitions.owner[near])).any():
         raise Damage("time stamps out of order: a system call ends before it began")
+
+
+class Syscalls(Struct, frozen=True, eq=False):
+    """System calls among the transitions, as their rows (int64, increasing).
+
+    A fast call has no end: it takes one nanosecond, as in Go's reader
+    (internal/trace/tracev1.go). The others lose their P when it stops (summary.go).
+    `fast` calls ended at once; in `lost` calls the goroutine lost its P, to the events
+    in rows `stops` (int64, same length as `lost`).
+    """
+
+    fast: Column
+    lost: Column
+    stops: Column
+
+
+def syscalls_of(
+    events: V1Events, context: V1Context, transitions: Transitions
+) -> Syscalls:
+    """Return the system calls among goroutine transitions."""
+    syscalls = np.flatnonzero(transitions.type == E.GO_SYSCALL)
+    after = np.minimum(syscalls + 1, len(transitions.type) - 1)
+    lasts = transitions.type[after] == E.GO_SYSBLOCK
+    lasts &= transitions.owner[after] == transitions.owner[syscalls]
+    fast = syscalls[~lasts]
+    began = syscalls[lasts]
+    over = began + 2
+    ends = np.minimum(over, len(transitions.type) - 1)
+    ended = (over < len(transitions.type)) & (
+        transitions.owner[ends] == transitions.owner[began]
+    )
+    stops = events.where(E.PROC_STOP)
+    rows = transitions.row
+    # One row for each event that affects the last system call of a P.
+    row = np.concatenate((rows[began], rows[fast], stops))
+    what = np.repeat((_BEGINS, _OVER, _STOPS), (len(began), len(fast), len(stops)))
+    place = np.concatenate((np.arange(len(began)), np.full(len(row) - len(began), -1)))
+    processor = context.processor[row]
+    order = np.lexsort((row, events.tick[row], processor))
+    what, row, place = what[order], row[order], place[order]
+    processor = processor[order]
+    taken = np.flatnonzero(
+        (what[:-1] == _BEGINS)
+        & (what[1:] == _STOPS)
+        & (processor[:-1] == processor[1:])
+    )
+    place, stop = place[taken], row[taken + 1]
+    # A call may have ended before the stop of its P was recorded.
+    late = ended[place] & (events.tick[rows[ends[place]]] < events.tick[stop])
+    place, stop = place[~late], stop[~late]
+    order = np.argsort(began[place])
+    return Syscalls(fast, began[place][order], stop[order])

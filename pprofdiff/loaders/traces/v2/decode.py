@@ -15,8 +15,8 @@ from pprofdiff.loaders.traces.timeline import (
     regions_of,
     tasks_of,
 )
-from pprofdiff.loaders.traces.v2.generation_reader import GenerationReader
 from pprofdiff.loaders.traces.v2.goroutine_rows import NewGoroutines
+from pprofdiff.loaders.traces.v2.reading import GenerationReader
 from pprofdiff.loaders.traces.v2.recorder import Recorder
 from pprofdiff.loaders.traces.v2.row_store import rows_by_owner
 from pprofdiff.loaders.traces.v2.schema import EventType

@@ -1,22 +1,33 @@
-"""Decode event batches into `Events`, a few batches at a time."""
+"""Read generations into clocks, tables and events, not yet ordered.
+
+Event batches are decoded into `Events` a few at a time.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, membership, rows_in
 from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
-from pprofdiff.loaders.traces.v2.batches import Batch
+from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.v2.batches import Batch, generations
 from pprofdiff.loaders.traces.v2.event_finder import (
     BatchVarints,
     EventFinder,
     read_batch_varints,
 )
 from pprofdiff.loaders.traces.v2.events import FREQUENT, Events
-from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
+from pprofdiff.loaders.traces.v2.schema import (
+    FIRST_EXPERIMENTAL,
+    EventType,
+    argument_counts,
+)
 from pprofdiff.loaders.traces.v2.strings import ReasonCodes
-from pprofdiff.loaders.traces.v2.tables import GenerationTables
+from pprofdiff.loaders.traces.v2.tables import GenerationTables, read_tables
 from pprofdiff.loaders.traces.wide_values import WideValues
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import chunks, offsets_of
@@ -189,3 +200,32 @@ def _times(
     if int(time.max()) >= LATEST_TIME:
         raise Damage("an impossible time")
     return time
+
+
+class ReadGeneration(NamedTuple):
+    """A generation as read; `stop` is the byte of the file after it."""
+
+    tables: GenerationTables
+    events: Events
+    stop: int
+
+
+class GenerationReader:
+    """Reads the generations of a file; `interner` and `reasons` accumulate."""
+
+    def __init__(self, data: bytes, version: int) -> None:
+        self.interner = Interner()
+        self.reasons = ReasonCodes()
+        self._data = data
+        self._version = version
+        self._finder = EventFinder(argument_counts(version))
+
+    def __iter__(self) -> Iterator[ReadGeneration]:
+        data = self._data
+        for generation in generations(data, self._version):
+            tables = read_tables(data, generation, self._version, self.interner)
+            batches = event_batches(data, generation.batches)
+            events = read_events(data, batches, self._finder, tables, self.reasons)
+            yield ReadGeneration(tables, events, generation.stop)
+            # Free this generation before reading the next.
+            del tables, events

@@ -12,7 +12,6 @@ from pprofdiff.loaders.traces.owner_rows import counts_of_each
 from pprofdiff.loaders.traces.timeline import TimelineEvents
 from pprofdiff.loaders.traces.v2.context import NOBODY, ThreadBindings, context_of
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.generation_reader import ReadGeneration
 from pprofdiff.loaders.traces.v2.goroutine_rows import (
     GenerationEvents,
     GoroutineRows,
@@ -28,6 +27,7 @@ from pprofdiff.loaders.traces.v2.processor_states import (
     drop_stolen,
     processor_state_changes,
 )
+from pprofdiff.loaders.traces.v2.reading import ReadGeneration
 from pprofdiff.loaders.traces.v2.row_store import (
     OwnerCounts,
     store_of,

@@ -68,14 +68,6 @@ def _both(request):
     return read(canned(source) if isinstance(source, str) else make.trace(*source))
 
 
-def assert_same(ours, theirs):
-    """Compare rows by key, one by one."""
-    assert sorted(ours) == sorted(theirs)
-    for key, rows in theirs.items():
-        pairs = zip(ours[key], rows, strict=True)
-        assert [pair for pair in pairs if not parsed.same(*pair)] == [], key
-
-
 def sound(events):
     """Return the goroutines whose changes of state go on from each other.
 
@@ -99,7 +91,7 @@ def test_goroutines(both):
     mine = {g: rows for g, rows in ours.goroutines().items() if g in good}
     got = parsed.goroutines(events, stopped_first=True)
     theirs = {g: rows for g, rows in got.items() if g in good}
-    assert_same(mine, theirs)
+    parsed.assert_same(mine, theirs)
     assert set(ours.goroutine_ids[:-1]) >= good
 
 
@@ -121,7 +113,7 @@ def test_processors(both):
     theirs = {
         p: [row[:3] for row in rows] for p, rows in parsed.processors(events).items()
     }
-    assert_same({p: rows for p, rows in mine.items() if rows}, theirs)
+    parsed.assert_same({p: rows for p, rows in mine.items() if rows}, theirs)
     assert not ours.trace.processor_intervals.stolen.any()
 
 
@@ -139,7 +131,9 @@ def test_ranges(both):
             begun.add((name, scope, owner))
         known.append(event)
     mine = {key: [r for r in rows if r[1]] for key, rows in ours.ranges().items()}
-    assert_same({key: rows for key, rows in mine.items() if rows}, parsed.ranges(known))
+    parsed.assert_same(
+        {key: rows for key, rows in mine.items() if rows}, parsed.ranges(known)
+    )
 
 
 @pytest.mark.go

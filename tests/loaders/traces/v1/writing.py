@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, V1Type
+from pprofdiff.loaders.traces.v1.schema import ARGUMENTS
+from pprofdiff.loaders.traces.v1.schema import V1Type as E
 
-UNTIMED = (V1Type.BATCH, V1Type.FREQUENCY, V1Type.TIMER_GOROUTINE)
+UNTIMED = (E.BATCH, E.FREQUENCY, E.TIMER_GOROUTINE)
 
 
 def varint(value):
@@ -28,7 +29,7 @@ def event(kind, *numbers):
 def string(name, text):
     """Return a string of the table."""
     content = text.encode()
-    return bytes((V1Type.STRING,)) + varint(name) + varint(len(content)) + content
+    return bytes((E.STRING,)) + varint(name) + varint(len(content)) + content
 
 
 def stack(name, *frames):
@@ -38,13 +39,13 @@ def stack(name, *frames):
     # Go pads this length to ten bytes.
     size = varint(len(spelled) | 1 << 63)[:-1]
     padded = bytes(b & 0x7F | 0x80 for b in size) + b"\0"
-    return bytes((V1Type.STACK | 3 << 6,)) + padded + spelled
+    return bytes((E.STACK | 3 << 6,)) + padded + spelled
 
 
 def log(*numbers, text):
     """Return a log."""
     content = text.encode()
-    return event(V1Type.LOG, *numbers) + varint(len(content)) + content
+    return event(E.LOG, *numbers) + varint(len(content)) + content
 
 
 def header(version):
@@ -62,30 +63,30 @@ def small(version=21, goroutine=7, texts=("main.work", "work.go"), said="done"):
     return b"".join(
         (
             header(version),
-            event(V1Type.BATCH, 0, 1000),
-            event(V1Type.GO_CREATE, 0, 1, 1, 0),
-            event(V1Type.PROC_START, 1, 11),
-            event(V1Type.GO_START, 1, 1, 1),
-            event(V1Type.GOMAXPROCS, 8, 2, 0),
+            event(E.BATCH, 0, 1000),
+            event(E.GO_CREATE, 0, 1, 1, 0),
+            event(E.PROC_START, 1, 11),
+            event(E.GO_START, 1, 1, 1),
+            event(E.GOMAXPROCS, 8, 2, 0),
             string(1, function),
-            event(V1Type.GO_CREATE, 90, goroutine, 1, 1),
-            event(V1Type.HEAP_ALLOC, 20, 5 << 30),
+            event(E.GO_CREATE, 90, goroutine, 1, 1),
+            event(E.HEAP_ALLOC, 20, 5 << 30),
             log(5, 0, 2, 1, text=said),
             string(2, file),
-            event(V1Type.GO_BLOCK_RECV, 75, 1),
-            event(V1Type.BATCH, 1, 1200),
-            event(V1Type.PROC_START, 5, 12),
-            event(V1Type.GO_START, 5, goroutine, 1),
-            event(V1Type.GO_SYSCALL, 90, 1),
-            event(V1Type.GO_SYSCALL, 100, 1),
-            event(V1Type.GO_SYSBLOCK, 90),
-            event(V1Type.PROC_STOP, 10),
-            event(V1Type.BATCH, 0, 1950),
-            event(V1Type.GO_SYSEXIT, 0, goroutine, 2, 1900),
-            event(V1Type.GO_START, 10, goroutine, 3),
-            event(V1Type.GO_END, 40),
-            event(V1Type.BATCH, (1 << 64) - 1, 2000),
-            event(V1Type.FREQUENCY, 1_000_000_000),
+            event(E.GO_BLOCK_RECV, 75, 1),
+            event(E.BATCH, 1, 1200),
+            event(E.PROC_START, 5, 12),
+            event(E.GO_START, 5, goroutine, 1),
+            event(E.GO_SYSCALL, 90, 1),
+            event(E.GO_SYSCALL, 100, 1),
+            event(E.GO_SYSBLOCK, 90),
+            event(E.PROC_STOP, 10),
+            event(E.BATCH, 0, 1950),
+            event(E.GO_SYSEXIT, 0, goroutine, 2, 1900),
+            event(E.GO_START, 10, goroutine, 3),
+            event(E.GO_END, 40),
+            event(E.BATCH, (1 << 64) - 1, 2000),
+            event(E.FREQUENCY, 1_000_000_000),
             stack(1, (77, 1, 2, 42)),
         )
     )

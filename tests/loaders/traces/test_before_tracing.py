@@ -1,4 +1,4 @@
-"""Waits that began before a trace: those within one, had it begun in their middle."""
+"""What goroutines did before a trace began: they wait, or the tracer stopped them."""
 
 from dataclasses import replace
 
@@ -7,8 +7,9 @@ import pytest
 
 import pprofdiff
 from pprofdiff.loaders.traces import decode, read
-from pprofdiff.loaders.traces.earlier_waits import with_earlier_waits
+from pprofdiff.loaders.traces.before_tracing import with_earlier_waits
 from pprofdiff.model.traces.trace import Intervals, State
+from tests.analysis.traces.real import times_of
 from tests.conftest import DATA
 
 NAMES = (
@@ -38,6 +39,12 @@ def begun_at(trace, goroutine, row):
     )
 
 
+def method_of(trace, stack):
+    """Return the method of a file descriptor in a stack, "" if there is none."""
+    names = trace.functions_of(int(stack))
+    return next((name for name in names if ".(*FD)." in name), "")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wait_has_its_own_reason_or_none(name):
     trace = decode((DATA / name).read_bytes(), name)
@@ -51,14 +58,8 @@ def test_a_wait_has_its_own_reason_or_none(name):
             assert got in ("", reason)
             if got:
                 found[reason] += 1
-                methods = [
-                    next(
-                        (f for f in begun.functions_of(int(stack)) if ".(*FD)." in f),
-                        "",
-                    )
-                    for stack in (rows.stack[row], begun.intervals.stack[0])
-                ]
-                assert methods[0] == methods[1]
+                theirs = method_of(begun, rows.stack[row])
+                assert method_of(begun, begun.intervals.stack[0]) == theirs
     assert not any(found[reason] for reason in found if reason != "network")
     if "service/base" in name:
         assert found["network"] >= 0.8 * MOST
@@ -79,9 +80,48 @@ def test_what_waits_throughout_has_a_stack_that_says_why():
 
 
 def test_no_wait_in_the_account_is_without_a_reason():
-    sides = (
-        pprofdiff.load(DATA / "service" / side / "flight.trace")
+    base, new = (
+        pprofdiff.load(DATA / f"service/{side}/flight.trace")
         for side in ("base", "new")
     )
-    base, new = sides
     assert "not recorded" not in str(new - base)
+
+
+PAIR = DATA.parent / "field" / "pairs" / "sync-added-tidwall-wal"
+TRACE = PAIR / "new" / "trace.out"
+
+
+def pause_of(trace):
+    """Return when the pause that starts a trace ends."""
+    names = [trace.strings[name] for name in trace.ranges.name.tolist()]
+    return int(trace.ranges.end_ns[names.index("start trace")])
+
+
+def test_goroutines_that_the_tracer_stopped_do_not_wait_for_a_processor():
+    data = TRACE.read_bytes()
+    whole, found = decode(data), read(data)
+    began = pause_of(whole) - whole.start_ns
+    assert began > 3_000_000
+    old = ~found.goroutines.born & (np.diff(found.intervals.offsets) > 0)
+    first = found.intervals.offsets[:-1][old]
+    assert (found.intervals.start_ns[first] == pause_of(whole)).all()
+    assert (times_of(found).unknown_ns[old] == began).all()
+    stopped = whole.intervals.state[first] == State.RUNNABLE
+    assert stopped.any()
+    less = (times_of(whole).sched_wait_ns - times_of(found).sched_wait_ns)[old]
+    assert (less == np.where(stopped, began, 0)).all()
+
+
+def test_lives_stay_as_long():
+    data = TRACE.read_bytes()
+    assert (times_of(read(data)).total_ns == times_of(decode(data)).total_ns).all()
+
+
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_what_goroutines_do_later_stays_as_it_is(side):
+    data = (PAIR / side / "trace.out").read_bytes()
+    whole, found = decode(data), read(data)
+    later = whole.intervals.start_ns >= pause_of(whole)
+    assert later.sum() > 500
+    assert (found.intervals.start_ns >= whole.intervals.start_ns).all()
+    assert (found.intervals.start_ns == whole.intervals.start_ns)[later].all()

@@ -1,8 +1,8 @@
-"""Why goroutines wait that did so before the trace began: no event of theirs says it.
+"""What goroutines did before the trace began: no event of theirs says it.
 
-A goroutine that waits throughout has a stack, which ends in the runtime function that
-waits. Of others it is known how the wait ends: a goroutine that the netpoller readies
-tries its read or write again.
+Until tracing started they are in no state. One that waits throughout has a stack, which
+ends in the runtime function that waits. Of others it is known how the wait ends: a
+goroutine that the netpoller readies tries its read or write again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from types import MappingProxyType
 import numpy as np
 
 from pprofdiff.model.csr import grouped
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
+# The reason of the STW pause in which runtime.StartTrace begins to record.
+_START = "start trace"
 _NETWORK = "network"
 _WAITS_IN: Mapping[str, str] = MappingProxyType(
     {
@@ -157,3 +160,28 @@ class _Naming:
                 frames = stacks.frame[first + place : end]
                 return int(stacks.function[frames[0]]), *frames[1:].tolist()
         return ()
+
+
+def from_start(trace: Trace) -> Trace:
+    """Return the trace, in which goroutines do nothing until tracing started.
+
+    runtime.StartTrace stops the world, records who is in which state, and starts the
+    world again, up to milliseconds later. In a short trace that is a large part of the
+    time that goroutines are runnable. It becomes time in an unknown state, so that all
+    times still add up to goroutines' lives. A trace that begins without this pause, as
+    of a flight recorder, stays as it is. Changes the trace's rows in place.
+    """
+    rows, stops = trace.intervals, trace.ranges
+    stops = stops.take((stops.kind == RangeKind.STOP_THE_WORLD) & (stops.end_ns >= 0))
+    starts = [trace.strings[reason] == _START for reason in stops.name.tolist()]
+    stops = stops.take(np.array(starts, np.bool_))
+    old = np.flatnonzero((np.diff(rows.offsets) > 0) & ~trace.goroutines.born)
+    first = rows.offsets[old]
+    until = np.full(len(first), trace.end_ns, np.int64)
+    more = np.flatnonzero(first + 1 < rows.offsets[old + 1])
+    until[more] = rows.start_ns[first[more] + 1]
+    # Nothing else is in the trace before the pause that starts it.
+    if len(stops) and int(until.min(initial=trace.end_ns)) >= int(stops.start_ns[0]):
+        since = np.maximum(rows.start_ns[first], int(stops.end_ns[0]))
+        rows.start_ns[first] = np.minimum(since, until)
+    return trace

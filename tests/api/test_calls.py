@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import os
 import pickle
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 
 import pprofdiff
+from pprofdiff import FormatError, UsageError, diff, load
 from pprofdiff.goruntime.rules import rules
 from tests.conftest import DATA
 from tests.examples import daily
@@ -102,20 +104,54 @@ def test_a_profile_from_wherever_it_is(paths):
     )
 
 
-@pytest.mark.slow
-def test_ways_to_say_new_minus_base(paths, cpu):
+def test_the_other_direction_and_several_of_a_side(paths, cpu):
     base, new = map(pprofdiff.load, paths)
-    for same in (
-        new - base,
-        pprofdiff.diff(base, new),
-        pprofdiff.diff([base], [new]),
-        pprofdiff.diff(str(paths[0]), paths[1].read_bytes()),
-    ):
-        assert same.data.totals == cpu.data.totals
-        pd.testing.assert_frame_equal(same.functions, cpu.functions)
     assert (base - new).data.totals == cpu.data.totals[::-1]
     twice = pprofdiff.diff([base, base], new)
     assert twice.data.totals == (2 * cpu.data.totals[0], cpu.data.totals[1])
+
+
+def test_a_folder_of_several_kinds_is_refused_in_one_short_line(syncpool):
+    with pytest.raises(pprofdiff.IncompatibleProfilesError) as caught:
+        pprofdiff.load(syncpool.base)
+    said = str(caught.value)
+    assert said.isprintable()
+    assert len(said.removeprefix(str(syncpool.base))) < 160
+    assert "load one file" in said
+    assert "pprofdiff.compare(base, new)" in said
+    assert all(kind in said for kind in ("allocs", "cpu", "heap"))
+
+
+def test_a_folder_is_merged(paths, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.pb.gz").write_bytes(paths[0].read_bytes())
+    one = pprofdiff.load(paths[0])
+    both = pprofdiff.load(tmp_path)
+    assert (both.data.values.sum(axis=0) == 2 * one.data.values.sum(axis=0)).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "rows"),
+    [
+        ("syncpool/base/gctrace.log", "GCLog", 72),
+        ("zstd/new/bench.txt", "Benchmarks", 80),
+        ("load/hey.txt", "LoadSummary", 2000),
+    ],
+)
+def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
+    place = data_folder / path
+    with place.open("rb") as file:
+        loaded = [
+            pprofdiff.load(x) for x in (place, str(place), place.read_bytes(), file)
+        ]
+    for log in loaded:
+        assert type(log).__name__ == kind
+        counted = {
+            "GCLog": lambda held: len(held.data.cycles),
+            "Benchmarks": lambda held: len(held.data.to_frame()),
+            "LoadSummary": lambda held: held.data.requests,
+        }[kind]
+        assert counted(log) == rows
 
 
 @pytest.mark.parametrize("name", ["functions", "lines", "files", "packages", "stacks"])
@@ -141,38 +177,25 @@ def test_frames_of_values(cpu, name):
     assert getattr(cpu, name)["base_flat"].sum() > 0  # a copy each time
 
 
-def test_frames_of_the_runtime(cpu):
+def test_frames_of_the_runtime(paths, cpu):
     categories, blame = cpu.categories, cpu.blame
-    assert (
-        int(categories["base"].sum()),
-        int(categories["new"].sum()),
-    ) == cpu.data.totals
+    sums = categories["base"].sum(), categories["new"].sum()
+    assert sums == cpu.data.totals
     assert categories["base_share"].sum() == pytest.approx(1)
     assert set(categories["group"]) <= {g.id for g in rules().groups}
     assert set(blame["category"]) <= set(categories.index)
     paid = blame.groupby("category")[["base", "new"]].sum()
     assert (paid <= categories.loc[paid.index, ["base", "new"]]).all(axis=None)
-    heap = pprofdiff.diff(
-        *(
-            p.with_name("heap.pb.gz")
-            for p in map(Path, (cpu.data.base.runs[0].path, cpu.data.new.runs[0].path))
-        )
-    )
+    heap = pprofdiff.diff(*(path.with_name("heap.pb.gz") for path in paths))
     assert len(heap.categories) == len(heap.blame) == 0
 
 
 def test_summary(paths, cpu):
     s = cpu.summary
-    assert (s.name, s.sample_type, s.unit, s.mode) == (
-        "cpu",
-        "cpu",
-        "nanoseconds",
-        "about",
-    )
-    assert (s.base, s.new, s.delta) == (
-        *cpu.data.totals,
-        cpu.data.totals[1] - cpu.data.totals[0],
-    )
+    assert (s.name, s.sample_type) == ("cpu", "cpu")
+    assert (s.unit, s.mode) == ("nanoseconds", "about")
+    assert (s.base, s.new) == cpu.data.totals
+    assert s.delta == s.new - s.base
     # It is what about equal work costs; by operation what an operation costs.
     inferred = cpu.data.normalization.inferred
     assert s.ratio == pytest.approx(s.new / s.base / inferred.ratio, rel=1e-12)
@@ -240,19 +263,14 @@ def test_a_profile_written_and_read_again(paths):
     again = pprofdiff.load(base.to_pprof())
     assert (again.data.values == base.data.values).all()
     assert again.data.function_names() == base.data.function_names()
-    assert (
-        pprofdiff.diff(base, again).data.totals[0]
-        == pprofdiff.diff(base, again).data.totals[1]
-    )
+    before, after = pprofdiff.diff(base, again).data.totals
+    assert before == after
 
 
-def test_profiles_and_diffs_go_to_other_processes(cpu, paths):
-    again = pickle.loads(pickle.dumps(cpu))  # noqa: S301 - made right here
-    assert again.data.totals == cpu.data.totals
-    loaded = pickle.loads(pickle.dumps(pprofdiff.load(paths[0])))  # noqa: S301
-    assert loaded.data.values.shape[1] == 2
-    sides = (DATA / f"service/{side}" for side in ("base", "new"))
-    both = pprofdiff.compare(*sides)
+def test_profiles_and_comparisons_go_to_other_processes(paths):
+    again = pickle.loads(pickle.dumps(load(paths[0])))  # noqa: S301 - made right here
+    assert again.data.values.shape[1] == 2
+    both = pprofdiff.compare(*(DATA / f"service/{side}" for side in ("base", "new")))
     assert repr(pickle.loads(pickle.dumps(both))) == repr(both)  # noqa: S301
 
 
@@ -263,58 +281,75 @@ def test_nothing_can_be_changed_in_place(cpu):
         cpu.data.base.profile.values = None
 
 
-def test_repr_is_one_line(cpu):
-    assert "\n" not in repr(cpu)
+def test_repr_has_the_delta(cpu):
     assert f"delta {cpu.data.totals[1] - cpu.data.totals[0]:+d}" in repr(cpu)
+
+
+@pytest.mark.slow
+def test_writers_give_or_write_what_the_command_line_writes(cpu, tmp_path, cli, paths):
+    writers = {
+        "json": cpu.to_json,
+        "csv": cpu.to_csv,
+        "md": cpu.to_markdown,
+        "html": cpu.to_html,
+        "pb.gz": cpu.to_pprof,
+    }
+    for method, ending in ((cpu.to_text, "txt"), *((m, e) for e, m in writers.items())):
+        data, path = method(), tmp_path / f"x.{ending}"
+        assert method(path) is None
+        assert path.read_bytes() == (data if isinstance(data, bytes) else data.encode())
+    outputs = [f"-o={tmp_path / 'y'}.{ending}" for ending in writers]
+    assert cli(*paths, *outputs) == (0, cpu.to_text(), "")
+    for ending in writers:
+        given, typed = ((tmp_path / f"{n}.{ending}").read_bytes() for n in "xy")
+        assert given == typed
+
+
+def test_rules_from_python_match_the_command_line(cpu, cli, paths, tmp_path):
+    rules = ("group:gc:+2pp", "total:+5%", "figure:p99_pause_us:+10%")
+    verdict = cpu.check(*rules)
+    assert not verdict
+    assert [rule.rule for rule in verdict.tripped] == ["group:gc:+2pp"]
+    words = [f"--fail-on={rule}" for rule in rules]
+    cli(*paths, *words, "-q", "-o", tmp_path / "x.json")
+    got = json.loads((tmp_path / "x.json").read_text("utf-8"))["verdict"]
+    assert verdict.outcome == got["outcome"] == "fail"
+    assert [(r.rule, r.outcome, r.figure, r.base, r.new) for r in verdict.rules] == [
+        (r["rule"], r["outcome"], r["figure"], r["base_scaled"], r["new_scaled"])
+        for r in got["rules"]
+    ]
+    assert cpu.check("total:+5%")
+    assert cpu.check()
+    # What cannot be judged is no failure, unless the gate is strict.
+    assert cpu.check("figure:p99_pause_us:+10%").outcome == "none"
+    assert not cpu.check("figure:p99_pause_us:+10%", strict=True)
+    with pytest.raises(pprofdiff.UsageError, match="there is no rule cpu"):
+        cpu.check("cpu:+5%")
 
 
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda p: pprofdiff.load("none.pb.gz"), pprofdiff.FetchError, "none.pb.gz"),
-        (lambda p: pprofdiff.load(b""), pprofdiff.FormatError, "bytes"),
+        (lambda p: load("none.pb.gz"), pprofdiff.FetchError, "none.pb.gz"),
+        (lambda p: load(b""), FormatError, "bytes"),
+        (lambda p: load(b"hello"), FormatError, "neither a profile"),
+        (lambda p: load(io.BytesIO(p[0].read_bytes()[:900])), FormatError, "bytes"),
+        (lambda p: diff(*p, sample_type="speed"), UsageError, "samples, cpu"),
+        (lambda p: diff(*p, sample_type=-1), UsageError, "samples, cpu"),
+        (lambda p: diff(*p, fokus="x"), UsageError, "focus"),
+        (lambda p: diff(*p, focus="["), UsageError, "focus"),
+        (lambda p: diff(*p, work=(0, 1)), UsageError, "work"),
+        (lambda p: diff(*p, work=(math.inf, 1)), UsageError, "work"),
+        (lambda p: diff(*p, work=(1, 1), normalize=True), UsageError, "give one"),
+        (lambda p: diff([], p[1]), UsageError, "base"),
         (
-            lambda p: pprofdiff.load(b"hello"),
-            pprofdiff.FormatError,
-            "neither a profile",
-        ),
-        (
-            lambda p: pprofdiff.load(io.BytesIO(p[0].read_bytes()[:900])),
-            pprofdiff.FormatError,
-            "bytes",
-        ),
-        (
-            lambda p: pprofdiff.diff(*p, sample_type="speed"),
-            pprofdiff.UsageError,
-            "samples, cpu",
-        ),
-        (
-            lambda p: pprofdiff.diff(*p, sample_type=-1),
-            pprofdiff.UsageError,
-            "samples, cpu",
-        ),
-        (lambda p: pprofdiff.diff(*p, fokus="x"), pprofdiff.UsageError, "focus"),
-        (lambda p: pprofdiff.diff(*p, focus="["), pprofdiff.UsageError, "focus"),
-        (lambda p: pprofdiff.diff(*p, work=(0, 1)), pprofdiff.UsageError, "work"),
-        (
-            lambda p: pprofdiff.diff(*p, work=(math.inf, 1)),
-            pprofdiff.UsageError,
-            "work",
-        ),
-        (
-            lambda p: pprofdiff.diff(*p, work=(1, 1), normalize=True),
-            pprofdiff.UsageError,
-            "give one",
-        ),
-        (lambda p: pprofdiff.diff([], p[1]), pprofdiff.UsageError, "base"),
-        (
-            lambda p: pprofdiff.diff(p[0].with_name("heap.pb.gz"), p[1]),
+            lambda p: diff(p[0].with_name("heap.pb.gz"), p[1]),
             pprofdiff.IncompatibleProfilesError,
             "heap.pb.gz",
         ),
         (
-            lambda p: pprofdiff.load(p[0].with_name("work.json")),
-            pprofdiff.FormatError,
+            lambda p: load(p[0].with_name("work.json")),
+            FormatError,
             "JSON with the keys",
         ),
     ],

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pprofdiff
+from pprofdiff import UsageError, diff
 from tests.conftest import DATA
 
 PATHS = {
@@ -88,43 +89,39 @@ TRACE, _ = paths("TraceDiff")
     ("call", "error", "said"),
     [
         (
-            lambda: pprofdiff.diff(CPU, LOG),
+            lambda: diff(CPU, LOG),
             pprofdiff.IncompatibleProfilesError,
             "base is a profile .*cpu.pb.gz.; new is a GC log .*gctrace.log.*one kind",
         ),
         (
-            lambda: pprofdiff.diff([TRACE, LOG], [TRACE]),
+            lambda: diff([TRACE, LOG], [TRACE]),
             pprofdiff.IncompatibleProfilesError,
             "base is an execution trace .*, a GC log .*; new is an execution trace",
         ),
         (
-            lambda: pprofdiff.diff(CPU, NEW_CPU, window=(1, 2)),
-            pprofdiff.UsageError,
+            lambda: diff(CPU, NEW_CPU, window=(1, 2)),
+            UsageError,
             "window= does not apply to a profile",
         ),
         (
-            lambda: pprofdiff.diff(LOG, LOG, focus="x"),
-            pprofdiff.UsageError,
+            lambda: diff(LOG, LOG, focus="x"),
+            UsageError,
             "focus= does not apply to a GC log",
         ),
         (
-            lambda: pprofdiff.diff(TRACE, TRACE, sample_type="cpu"),
-            pprofdiff.UsageError,
+            lambda: diff(TRACE, TRACE, sample_type="cpu"),
+            UsageError,
             "sample_type= does not apply to an execution trace",
         ),
+        (lambda: diff(CPU, NEW_CPU, work=(1, 1), rps=(1, 1)), UsageError, "give one"),
         (
-            lambda: pprofdiff.diff(CPU, NEW_CPU, work=(1, 1), rps=(1, 1)),
-            pprofdiff.UsageError,
-            "give one",
-        ),
-        (
-            lambda: pprofdiff.diff(LOG, LOG, window=(1e6, 2e6)),
-            pprofdiff.UsageError,
+            lambda: diff(LOG, LOG, window=(1e6, 2e6)),
+            UsageError,
             "no collection started within",
         ),
         (
-            lambda: pprofdiff.diff(*paths("BenchmarksDiff"), rps=(1, 2)),
-            pprofdiff.UsageError,
+            lambda: diff(*paths("BenchmarksDiff"), rps=(1, 2)),
+            UsageError,
             "rps= does not apply to benchmarks",
         ),
     ],
@@ -139,7 +136,7 @@ def test_what_does_not_fit_is_said_in_one_line(call, error, said):
 def test_rates_make_values_by_operation(kind):
     d = pprofdiff.diff(*paths(kind), rps=(1000, 2000))
     text = d.to_text()
-    assert "per op" in text or "per op" in text or "/op" in text
+    assert "per op" in text or "/op" in text
 
 
 def test_operations_of_a_trace_were_done_while_it_ran():

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import pprofdiff
+from pprofdiff.model.profiles.profile import Labels
 from tests.conftest import DATA
 
 PATHS = [
@@ -57,11 +60,6 @@ def test_categories_have_the_same_columns_where_there_are_none():
     assert allocs.categories["base"].dtype == cpu.categories["base"].dtype
 
 
-def test_a_column_that_is_not_there():
-    with pytest.raises(pprofdiff.UsageError, match="'flat' or 'cum'"):
-        pprofdiff.load(DATA / PATHS[0]).top(by="self")
-
-
 @pytest.fixture(scope="module")
 def labelled():
     """Return the diff whose samples have labels."""
@@ -107,12 +105,6 @@ def test_a_side_without_the_key():
     base, new = (
         pprofdiff.load(DATA / "syncpool" / s / "cpu.pb.gz") for s in ("base", "new")
     )
-    from dataclasses import replace
-
-    from msgspec import structs
-
-    from pprofdiff.model.profiles.profile import Labels
-
     d = pprofdiff.diff(
         replace(base, data=structs.replace(base.data, labels=Labels.none())), new
     )

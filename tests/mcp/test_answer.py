@@ -15,14 +15,8 @@ from pprofdiff.report.brief import render
 from tests.conftest import DATA
 
 LINES = (
-    "outcome",
-    "bisection",
-    "gate",
-    "not_known",
-    "units",
-    "account",
-    "changed",
-    "others",
+    *("outcome", "bisection", "gate", "not_known"),
+    *("units", "account", "changed", "others"),
 )
 
 

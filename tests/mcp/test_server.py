@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import DATA
 from tests.mcp.client import answer, answers, connected
+from tests.mcp.test_answer import LINES
 from tests.measure.shop import shop, state
 
 pytestmark = pytest.mark.slow
@@ -47,17 +48,9 @@ def test_an_answer_is_the_report_and_its_resources_are_the_outputs(cli, tmp_path
         {n: v for n, v in one.items() if v or n == "lines"} for one in brief["causes"]
     ]
     assert answered["causes"] == causes
-    for name in ("verdict", "labels", "outcome"):
+    for name in ("verdict", "labels"):
         assert answered[name] == brief[name]
-    for name in (
-        "bisection",
-        "gate",
-        "not_known",
-        "units",
-        "account",
-        "changed",
-        "others",
-    ):
+    for name in LINES:
         assert answered.get(name, []) == brief[name]
     assert "left_out" not in answered
     assert resources[answered["resources"]["json"]] == files[1].read_text("utf-8")
@@ -119,10 +112,7 @@ def test_mistakes_read_as_on_the_command_line(tmp_path):
         ({"save": ["x.pdf"]}, "the ending says what to write"),
         ({"max_tokens": 10}, "greater than or equal to 300"),
     )
-    results = answers([DATA], *(("compare", pair | given) for given, _ in mistakes))
-    for result, (_, said) in zip(results, mistakes, strict=True):
-        assert result.is_error
-        assert said in result.content[0].text
+    refused(DATA, "compare", [(pair | given, said) for given, said in mistakes])
     saved = tmp_path / "x.md"
     assert answer([DATA, tmp_path], "compare", **pair, save=[str(saved)])["verdict"]
     assert "base → new" in saved.read_text("utf-8")
@@ -138,7 +128,12 @@ def test_refs_are_checked_before_anything_is_built(tmp_path):
         ({"new": "HEAD"}, "give base too"),
         ({"base": "HEAD", "time": "soon"}, "-time=soon: must be"),
     )
-    results = answers([repo.folder], *(("measure", given) for given, _ in mistakes))
+    refused(repo.folder, "measure", mistakes)
+
+
+def refused(folder, tool, mistakes):
+    """Check that each of a tool's arguments is refused in the words that go with it."""
+    results = answers([folder], *((tool, given) for given, _ in mistakes))
     for result, (_, said) in zip(results, mistakes, strict=True):
         assert result.is_error
         assert said in result.content[0].text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 
 import numpy as np
 import pytest
@@ -16,14 +15,10 @@ from pprofdiff.analysis.work import counted, rated
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture
+from tests.conftest import STORIES as NAMES
 
 PUBLISHED = "sync-pool-gctrace"
-STORIES = [
-    f"{story}/{side}"
-    for story, side in product(
-        ("syncpool", "rss-search", "zstd", "health-check", "node-pool"), ("base", "new")
-    )
-]
+STORIES = [f"{story}/{side}" for story in NAMES for side in ("base", "new")]
 VERSIONS = [f"versions/go1.{minor}" for minor in range(19, 28)]
 
 
@@ -134,17 +129,13 @@ def test_gaps_are_reported_and_do_not_lower_rates(log):
         line + b"\n" for i, line in enumerate(_lines(whole)) if i not in (20, 21, 40)
     )
     gappy = parse(text, "gappy")
-    gc = compare_logs(
-        (
-            ("a", [Capture("a", "gctrace", gappy)]),
-            ("b", [Capture("b", "gctrace", gappy)]),
-        )
-    )
+    logs = [Capture("a", "gctrace", gappy)]
+    gc = compare_logs((("a", logs), ("b", logs)))
     assert (gappy.longest.lines_seen, gappy.longest.lines_expected) == (61, 64)
-    assert [c.id for c in [*gc.base.caveats(), *gc.new.caveats()]] == [
-        "gctrace-gaps"
-    ] * 2
-    assert "61 of 64 GC lines intact" in [*gc.base.caveats(), *gc.new.caveats()][0].text
+    for side in (gc.base, gc.new):
+        (caveat,) = side.caveats()
+        assert caveat.id == "gctrace-gaps"
+        assert "61 of 64 GC lines intact" in caveat.text
     assert gc.base.whole.cycles_per_second == figures(whole.cycles).cycles_per_second
     assert gc.base.whole.heap.allocated is None
 
@@ -175,14 +166,9 @@ def _lines(run):
     """Print a run's collections as the runtime does, in as much as matters here."""
     c = run.cycles
     for i in range(len(c)):
-        wall = "+".join(
-            f"{column[i] / 1000:g}"
-            for column in (
-                c.sweep_termination_wall_us,
-                c.mark_wall_us,
-                c.mark_termination_wall_us,
-            )
-        )
+        phases = "sweep_termination", "mark", "mark_termination"
+        times = [getattr(c, f"{phase}_wall_us")[i] for phase in phases]
+        wall = "+".join(f"{time / 1000:g}" for time in times)
         yield (
             f"gc {c.number[i]} @{c.start_ms[i] / 1000:.3f}s {c.percent[i]}%: {wall} ms "
             f"clock, 1+2/3/4+5 ms cpu, {c.heap_start_mb[i]}->{c.heap_end_mb[i]}->"

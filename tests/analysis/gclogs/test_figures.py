@@ -62,59 +62,6 @@ def test_figures_are_their_definitions(rows):
     assert {n: v for n, v in close.items() if not near(v, wanted[n])} == {}
 
 
-@given(runs(least=3), st.data())
-def test_a_missing_line_takes_its_own_part_and_no_more(rows, data):
-    gone = data.draw(st.integers(1, len(rows) - 2))
-    whole = figures(cycles_of(rows))
-    gappy = figures(cycles_of(rows[:gone] + rows[gone + 1 :]))
-    assert gappy.cycles_per_second == whole.cycles_per_second
-    assert gappy.heap.allocated is None
-    for field in TIMES:
-        part = getattr(whole.times, field) - getattr(gappy.times, field)
-        assert part == rows[gone][field]
-
-
-@given(runs(), st.integers(0, 10**6), st.integers(0, 10**5))
-def test_when_and_at_which_number_a_run_begins_is_of_no_account(rows, later, further):
-    moved = [
-        row | {"number": row["number"] + further, "start_ms": row["start_ms"] + later}
-        for row in rows
-    ]
-    one, other = figures(cycles_of(rows)), figures(cycles_of(moved))
-    assert (one.times, one.heap) == (other.times, other.heap)
-    assert one.cycles_per_second == other.cycles_per_second
-
-
-def test_a_single_collection_has_sums_and_no_rate():
-    found = figures(
-        cycles_of(
-            [{"heap_start_mb": 4, "heap_end_mb": 6, "heap_live_mb": 2, "goal_mb": 5}]
-        )
-    )
-    assert (found.cycles, found.heap.allocated, found.heap.mean_live) == (1, 2, 2.0)
-    assert found.cycles_per_second is None
-    assert found.gc_cpu_share is None
-    assert found.mark_wall_share is None
-    assert found.heap.per_cycle is None
-    assert found.heap.effective_gogc is None
-    assert found.allocated_mb_per_second is None
-
-
-def test_heap_sizes_that_are_rounded_to_little_show_no_gogc():
-    small = [{"heap_live_mb": 19, "goal_mb": 40, "heap_start_mb": 38}] * 4
-    assert figures(cycles_of(small)).heap.effective_gogc is None
-    # Nor do a few larger ones among them.
-    mixed = [*small, {"heap_live_mb": 25, "goal_mb": 50, "heap_start_mb": 48}]
-    assert figures(cycles_of([*mixed, *small])).heap.effective_gogc is None
-    telling = [{"heap_live_mb": 20, "goal_mb": 40, "heap_start_mb": 38}] * 4
-    assert figures(cycles_of(telling)).heap.effective_gogc == 100.0
-
-
-def test_stacks_and_globals_count_as_live():
-    row = {"heap_live_mb": 80, "goal_mb": 180, "stacks_mb": 15, "globals_mb": 5}
-    assert figures(cycles_of([row] * 3)).heap.effective_gogc == 100.0
-
-
 def log_of(rows):
     return Capture("log", "gctrace", GCLog((run_of(rows),)))
 

@@ -171,13 +171,8 @@ def test_cycles_and_what_was_allocated(name):
     frame = found.cycles.to_frame()
     assert len(frame) == len(found.cycles)
     assert (frame.end_ns - frame.start_ns).sum() == found.mark_wall_ns
-    live = dict(
-        zip(
-            trace.heap_live_bytes.time_ns.tolist(),
-            trace.heap_live_bytes.value.tolist(),
-            strict=True,
-        )
-    )
+    series = trace.heap_live_bytes
+    live = dict(zip(series.time_ns.tolist(), series.value.tolist(), strict=True))
     for row in frame.itertuples():
         for time, got in (
             (row.start_ns, row.live_start_bytes),
@@ -185,8 +180,7 @@ def test_cycles_and_what_was_allocated(name):
         ):
             before = [t for t in live if t <= time]
             assert got == live[max(before, default=min(live))]
-    values = trace.heap_live_bytes.value.tolist()
-    rises = (max(b - a, 0) for a, b in pairwise(values))
+    rises = (max(b - a, 0) for a, b in pairwise(series.value.tolist()))
     assert found.allocated_bytes == sum(rises)
 
 

@@ -12,14 +12,13 @@ from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.work import counted, rated
-from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import Tasks
 
 from . import built
 from .built import START
+from .real import STORIES, trace_of
 
-STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 COLUMNS = {
     "running": "exec_ns",
     "runnable": "sched_wait_ns",
@@ -29,32 +28,19 @@ COLUMNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def run(data_folder):
-    """Return a function: a capture's folder in, its trace out."""
-
-    def read(path):
-        place = f"{path}/trace.out"
-        return Capture(
-            place, "trace", decode((data_folder / place).read_bytes(), place)
-        )
-
-    return read
+def run(path):
+    """Return the trace in a capture's folder."""
+    return Capture(f"{path}/trace.out", "trace", trace_of(path))
 
 
-@pytest.fixture(scope="module")
-def compared(run):
-    """Return a function: a story in, its traces compared."""
-
-    def of(name, work=None, seconds=(None, None)):
-        sides = [(s, [run(f"{name}/{s}")]) for s in ("base", "new")]
-        return compare_traces(*sides, work, seconds)
-
-    return of
+def compared(name, work=None, seconds=(None, None)):
+    """Return the traces of a story compared."""
+    sides = [(side, [run(f"{name}/{side}")]) for side in ("base", "new")]
+    return compare_traces(*sides, work, seconds)
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_states_add_up_to_what_the_programs_goroutines_did(compared, name):
+def test_states_add_up_to_what_the_programs_goroutines_did(name):
     diff = compared(name)
     for side, field in zip(diff.sides, ("base_ns", "new_ns"), strict=True):
         held, _ = both_groups(side.trace)
@@ -67,7 +53,7 @@ def test_states_add_up_to_what_the_programs_goroutines_did(compared, name):
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_every_group_of_both_sides_is_there_once(compared, name):
+def test_every_group_of_both_sides_is_there_once(name):
     diff = compared(name)
     for side, place in zip(diff.sides, ("base", "new"), strict=True):
         rows = [getattr(pair, place) for pair in diff.groups]
@@ -77,7 +63,7 @@ def test_every_group_of_both_sides_is_there_once(compared, name):
 
 
 @pytest.mark.slow
-def test_scaled_is_by_second_or_by_operation(compared):
+def test_scaled_is_by_second_or_by_operation():
     alone = compared("health-check")
     assert alone.mode == "per_second"
     for side, factor in zip(alone.sides, alone.factors, strict=True):
@@ -89,7 +75,7 @@ def test_scaled_is_by_second_or_by_operation(compared):
     assert done.rates == (10.0, 20.0)
 
 
-def test_a_trace_and_itself_do_not_differ(run):
+def test_a_trace_and_itself_do_not_differ():
     one = run("health-check/base")
     diff = compare_traces(("a", [one]), ("b", [one]))
     assert all(row.base_ns == row.new_ns for row in diff.states)
@@ -98,7 +84,7 @@ def test_a_trace_and_itself_do_not_differ(run):
         assert base == new
 
 
-def test_short_traces_say_so_and_have_no_interval(compared):
+def test_short_traces_say_so_and_have_no_interval():
     diff = compared("health-check")
     assert [c.id for c in diff.caveats()] == ["trace-short"] * 2
     assert "another run may differ" in diff.caveats()[0].text
@@ -106,14 +92,14 @@ def test_short_traces_say_so_and_have_no_interval(compared):
     assert diff.latency_intervals["p99"] is None
 
 
-def test_windows_that_a_trace_holds_have_a_utilisation(compared):
+def test_windows_that_a_trace_holds_have_a_utilisation():
     diff = compared("zstd")
     assert list(diff.mmu) == [w for w in MMU if w <= 200_000_000]
     for shares in diff.mmu.values():
         assert all(0 <= share <= 1 for share in shares)
 
 
-def test_the_longest_of_several_traces_stands_for_a_side(run):
+def test_the_longest_of_several_traces_stands_for_a_side():
     long, short = run("syncpool/base"), run("node-pool/base")
     walls = [r.content.end_ns - r.content.start_ns for r in (long, short)]
     diff = compare_traces(("a", [short, long]), ("b", [long]))
@@ -122,7 +108,7 @@ def test_the_longest_of_several_traces_stands_for_a_side(run):
     assert "trace-several" in [c.id for c in diff.caveats()]
 
 
-def test_health_checks_wait_for_a_processor(compared):
+def test_health_checks_wait_for_a_processor():
     """What tests/data/README.md says: 8.4 → 5.9 s runnable in 200 ms of trace."""
     diff = compared("health-check")
     waited = next(row for row in diff.states if row.state == "runnable")

@@ -20,10 +20,8 @@ from tests.analysis.traces.real import STORIES, trace_of
 
 def compared(base, new):
     """Return two traces compared."""
-    sides = (("base", base), ("new", new))
-    return compare_traces(
-        *((label, [Capture(label, "trace", t)]) for label, t in sides)
-    )
+    base, new = (Capture("x", "trace", trace) for trace in (base, new))
+    return compare_traces(("base", [base]), ("new", [new]))
 
 
 def unmoved(side):
@@ -118,12 +116,10 @@ def test_it_is_the_programs_function_nearest_the_leaf():
 def test_backwards_sides_are_swapped():
     base, new = trace_of("zstd/base"), trace_of("zstd/new")
     there, back = (
-        movers(compared(base, new), "blocked"),
-        movers(compared(new, base), "blocked"),
+        {(m.root, m.reason, m.call, m.function): (m.base_ns, m.new_ns) for m in found}
+        for found in (
+            movers(compared(base, new), "blocked"),
+            movers(compared(new, base), "blocked"),
+        )
     )
-    swapped = {
-        (m.root, m.reason, m.call, m.function): (m.new_ns, m.base_ns) for m in back
-    }
-    assert {
-        (m.root, m.reason, m.call, m.function): (m.base_ns, m.new_ns) for m in there
-    } == swapped
+    assert there == {key: times[::-1] for key, times in back.items()}

@@ -78,9 +78,6 @@ def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
         assert side.of_program(column) + runtimes == getattr(held, column).sum()
 
 
-MORE = ("profiled-1.21.13", "profiled-1.26.8")
-
-
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_idle_time_matches_go(name):

@@ -24,21 +24,6 @@ def test_every_nanosecond_is_in_one_cell(stories):
     for side, runs in enumerate((cells.runs.base, cells.runs.new)):
         lives = [int(times_of(traces(s)[side]).total_ns.sum()) for s in stories]
         assert [int(run.sum()) for run in runs] == lives
-    for state, view in diff.time.by_state().items():
-        sides = zip(diff.sides, (view.base, view.new), strict=True)
-        for side, own in sides:
-            reason = state.removeprefix("blocked.")
-            groups = side.groups
-            program = ~(groups.system | groups.tracing)
-            if reason != state:
-                known = reason in groups.reasons
-                column = (
-                    groups.block_ns[:, groups.reasons.index(reason)] if known else []
-                )
-            else:
-                names = {"running": "exec_ns", "runnable": "sched_wait_ns"}
-                column = getattr(groups, names.get(state, f"{state}_ns"))
-            assert int(own[0]) == (int(column[program].sum()) if len(column) else 0)
 
 
 def test_some_root_functions_of_one_name_are_one_row():

@@ -225,22 +225,11 @@ def test_names_procs_and_frame():
         )
     )
     benchmarks = parse(text, "x")
-    assert [(r.name, r.procs) for r in benchmarks.results[::2]] == [
-        ("X", 8),
-        ("X/a=1", 8),
-        ("X", None),
-        ("X-08", None),
-        ("X/b-c", None),
-    ]
+    names = {"X": None, "X-08": None, "X/b-c": None}
+    found = [(r.name, r.procs) for r in benchmarks.results[::2]]
+    assert found == [("X", 8), ("X/a=1", 8), *names.items()]
     frame = benchmarks.to_frame()
-    assert list(frame.columns) == [
-        "name",
-        "procs",
-        "unit",
-        "run",
-        "value",
-        "iterations",
-    ]
+    assert [*frame.columns] == ["name", "procs", "unit", "run", "value", "iterations"]
     assert len(frame) == 12
     assert set(frame["iterations"]) == {7}
 
@@ -265,21 +254,10 @@ def test_blocks_may_end_at_any_line(text, lines, draw):
     assert repr(scanned(*by_line)) == repr(scanned(data))  # NaN is not itself
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        b"Benchmark",
-        b"BenchmarkX \t",
-        b"x/op ",
-        b"\t1 x",
-        b"1",
-        b" ",
-        b"a:",
-        b"\n",
-        b"B 1 ",
-    ],
-    ids=repr,
-)
+PIECES = (b"Benchmark", b"BenchmarkX \t", b"x/op ", b"\t1 x", b"1", b" ", b"a:", b"\n")
+
+
+@pytest.mark.parametrize("piece", [*PIECES, b"B 1 "], ids=repr)
 def test_long_lines_take_no_longer(piece):
     data = piece * ((1 << 22) // len(piece))
     assert parse(b"BenchmarkX-8 \t" + data + b"\nBenchmarkY 1 2 x\n", "x").torn == 1

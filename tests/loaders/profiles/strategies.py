@@ -85,21 +85,10 @@ def messages(draw: st.DrawFn, *, sound: bool = False) -> Fields:
         body += [(5, draw(st.integers(0, 1)))]
         fields.append((4, _present(body, draw, keep=1)))
     for i in function_ids:
-        body = [
-            (1, i),
-            (2, draw(text)),
-            (3, draw(text)),
-            (4, draw(text)),
-            (5, draw(_INT64)),
-        ]
+        body = [(1, i), *((n, draw(text)) for n in (2, 3, 4)), (5, draw(_INT64))]
         fields.append((5, _present(body, draw, keep=1)))
     fields += [(6, s.encode()) for s in ("", *strings)]
-    header: Fields = [
-        (7, draw(text)),
-        (8, draw(text)),
-        (14, draw(text)),
-        (15, draw(text)),
-    ]
+    header: Fields = [(n, draw(text)) for n in (7, 8, 14, 15)]
     header += [(n, draw(_INT64)) for n in (9, 10, 12)]
     header += [(11, draw(kind)), (13, tuple(draw(st.lists(text, max_size=4))))]
     return fields + _present(header, draw)

@@ -62,16 +62,9 @@ def test_a_capture_survives_encode_and_decode(path):
 
 
 def test_a_location_without_a_line_has_none_again():
-    one = np.zeros(1, np.int32)
-    locations = Locations(
-        one.astype(np.uint64),
-        one - 1,
-        one > 0,
-        np.array([0, 1]),
-        one - 1,
-        one.astype(np.int64),
-        one.astype(np.int64),
-    )
+    one, zero = np.zeros(1, np.int32), np.zeros(1, np.int64)
+    places = zero.astype(np.uint64), one - 1, one > 0
+    locations = Locations(*places, np.array([0, 1]), one - 1, zero, zero)
     small = decode(gzip.decompress(CAPTURES[0].read_bytes()))
     unchanged(replace(small.take(np.zeros(0, np.int64)), locations=locations))
 

@@ -123,10 +123,8 @@ def test_a_profile_without_samples_keeps_its_types():
 
 
 def test_several_values_and_units_of_one_label_key_stay_in_order():
-    rows = [[(1, 1), (3, n), (4, 2)] for n in (5, -5, 0)] + [
-        [(1, 1), (2, 3)],
-        [(1, 1), (2, 4)],
-    ]
+    rows = [[(1, 1), (3, n), (4, 2)] for n in (5, -5, 0)]
+    rows += [[(1, 1), (2, n)] for n in (3, 4)]
     sample = (2, [(1, (1,)), (2, (1,)), *((3, row) for row in rows)])
     data = CANONICAL.write([*SMALL, sample], SEED)
     assert same(data)
@@ -175,13 +173,8 @@ def test_a_long_list_may_stand_unpacked(field):
     types = [(1, [(1, 1)])] * (300 if field == 2 else 1)
     values = tuple(range(-100, 200)) if field == 2 else (3,)
     stack = tuple([1, 2] * (1500 if field == 1 else 3 if field == 3 else 5000))
+    sample = [(1, stack), (2, values)]
     if field == 3:
-        sample = [
-            (1, stack),
-            (2, values),
-            *[(number, [(1, 1), (3, n)]) for n in range(2000)],
-        ]
-    else:
-        sample = [(1, stack), (2, values)]
+        sample += [(number, [(1, 1), (3, n)]) for n in range(2000)]
     fields = [*types, (2, sample), *SMALL[2:]]
     assert same(unpacked.write(fields, SEED))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -211,19 +211,27 @@ class TraceDiff:
             keys = _keys(self.groups, self.base.groups, self.new.groups)
         elif table.startswith("created."):
             keys = _keys(self.creations, self.base.by_creation, self.new.by_creation)
-        parts = self.base.parts, self.new.parts
 
         def values(run: TraceSide, pairs: Mapping[str, GroupPair]) -> _Values:
             return {pairs.get(name, name): v for name, v in of(run).items()}
 
         base, new = (
-            [values(run, key) for run in side]
-            for side, key in zip(parts, keys, strict=True)
+            [values(run, key) for run in side.parts]
+            for side, key in zip(self.sides, keys, strict=True)
         )
         if by == "each":
             return changes_of(base, new, in_turns=self.in_turns)
+        return self.changes_of_times(base, new, by)
+
+    def changes_of_times(
+        self,
+        base: Sequence[Mapping[T, float]],
+        new: Sequence[Mapping[T, float]],
+        by: Literal["work", "wall"] = "work",
+    ) -> dict[T, Estimate[float]]:
+        """Return the changes of raw times, given for each of a side's `parts`."""
         rates = self.rates if by == "work" and self.rates else (1.0, 1.0)
-        times = times_of(parts, (base, new), rates)
+        times = times_of((self.base.parts, self.new.parts), (base, new), rates)
         return changes_of(*times, in_turns=self.in_turns)
 
     def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:

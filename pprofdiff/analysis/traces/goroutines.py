@@ -118,14 +118,6 @@ S = State
 
 # The /goroutines page's name for goroutines without a known stack.
 INACTIVE = "(Inactive, no stack trace sampled)"
-# The columns that add up to a goroutine's time, with Go's names for them.
-TIMES = {
-    "exec_ns": "Execution time",
-    "sched_wait_ns": "Sched wait time",
-    "syscall_ns": "Syscall execution time",
-    "syscall_block_ns": "Block time (syscall)",
-    "unknown_ns": "Unknown time",
-}
 # Columns of the states without reasons, by the names used in reports.
 STATE_TIMES = {
     "running": "exec_ns",
@@ -134,6 +126,8 @@ STATE_TIMES = {
     "syscall_block": "syscall_block_ns",
     "unknown": "unknown_ns",
 }
+# With blocked time, they add up to a goroutine's time.
+TIMES = tuple(STATE_TIMES.values())
 # The states of these columns, except for unknown.
 _STATES = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
 # Go treats a goroutine that blocks for this reason as ended.

@@ -261,7 +261,7 @@ def _moment(event: _Event, low: int, high: int) -> Moment:
         Lane("processor", f"P{number}", "", _painted(shown.take(shown.processor == p)))
         for p, number in enumerate(trace.processors.tolist())
     ]
-    spent = _spent(every, event)
+    spent = _times(every, event)
     stopped = int(_times(lanes, event)[Look.STOPPED])
     lanes += sorted(_busiest(every), key=lambda lane: int(lane.label[1:]))
     lanes += [
@@ -275,7 +275,10 @@ def _moment(event: _Event, low: int, high: int) -> Moment:
     ]
     limit = int(value_at(trace.gomaxprocs, np.array([event.start_ns]))[0])
     whole = limit * event.duration_ns if limit > 0 else 0
-    program, gc, other = (time / whole if whole else None for time in spent)
+    program, gc, other = (
+        int(spent[list(looks)].sum()) / whole if whole else None
+        for looks in ((Look.PROGRAM,), (Look.GC,), (Look.SYSCALL, Look.RUNTIME))
+    )
     return Moment(
         label=event.side.label,
         duration_ns=event.duration_ns,
@@ -402,12 +405,6 @@ def _times(lanes: Sequence[Lane], event: _Event) -> Column:
         start, end = clipped(rows.start_ns, rows.end_ns, event.start_ns, event.end_ns)
         np.add.at(times, rows.look, end - start)
     return times
-
-
-def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
-    times = _times(lanes, event)
-    other = int(times[Look.SYSCALL] + times[Look.RUNTIME])
-    return int(times[Look.PROGRAM]), int(times[Look.GC]), other
 
 
 def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass, replace
 from posixpath import basename
 from typing import NamedTuple
@@ -11,13 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import waits_throughout
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
-from pprofdiff.analysis.traces.tables import changes_of, times_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.arrays import Column, Mask
@@ -138,7 +136,11 @@ def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
         [_cells(part, state, keys) for part in side.parts]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
     ]
-    changes = _changes(diff, runs) if diff.several else None
+    old_ns, now_ns = (
+        [{key: cell.time_ns for key, cell in run.items()} for run in side]
+        for side in runs
+    )
+    changes = diff.changes_of_times(old_ns, now_ns) if diff.several else None
     base, new = (_added(one for run in side for one in run.items()) for side in runs)
     rows = []
     for key in dict.fromkeys([*base, *new]):
@@ -164,15 +166,6 @@ def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
         return -abs(by.delta(row.base_ns, row.new_ns))
 
     return tuple(sorted(rows, key=moved))
-
-
-def _changes(
-    diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
-) -> dict[tuple[Hashable, ...], Estimate[float]]:
-    base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
-    parts = diff.base.parts, diff.new.parts
-    times = times_of(parts, (base, new), diff.rates or (1.0, 1.0))
-    return changes_of(*times, in_turns=diff.in_turns)
 
 
 def _added(parts: Iterable[tuple[tuple[Hashable, ...], _Cell]]) -> _Cells:

@@ -20,10 +20,9 @@ from pprofdiff.analysis.traces.movers import StackFrames, movers
 from pprofdiff.analysis.traces.profiles import (
     informative_stacks,
     profile_of,
+    shared_frames,
 )
-from pprofdiff.analysis.traces.shared_frames import shared_frames
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.tables import changes_of, times_of
 from pprofdiff.analysis.traces.wait_chains import (
     ENDS,
     SEVERAL,
@@ -177,9 +176,8 @@ def end_changes(diff: TraceDiff) -> Mapping[End, Estimate[float]]:
 
 
 def _end_changes(diff: TraceDiff) -> dict[End, Estimate[float]]:
-    runs, parts = off_cpu_by_run(diff), (diff.base.parts, diff.new.parts)
-    times = times_of(parts, (runs.base, runs.new), diff.rates or (1.0, 1.0))
-    return changes_of(*times, in_turns=diff.in_turns)
+    runs = off_cpu_by_run(diff)
+    return diff.changes_of_times(runs.base, runs.new)
 
 
 def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
@@ -289,7 +287,7 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
     program = ~(groups.system | groups.tracing)[groups.group_of]
     places, ends = _Coded[Wait](len(rows)), _Coded[End](len(rows))
     begins = _Coded[tuple[int, int]](len(rows))
-    waited, called = _Sums(), _Sums()
+    waited, called = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for here in slices(len(rows)):
         row = np.arange(here.start, here.stop)
         owner = owners_of(rows.offsets, row)
@@ -300,22 +298,22 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
         ends.put(row[at], [end for _, end in named], code)
         at = at[program[owner[at]]]
         root, place = groups.group_of[owner[at]], places.column[row[at]]
-        begins.put(row[at], *waited.add(root, place, lasts[at]))
+        begins.put(row[at], *_add(waited, root, place, lasts[at]))
         at = np.flatnonzero(state == S.RUNNABLE)
         ends.put(row[at], [_PROCESSOR], np.int64(0))
         at = np.flatnonzero((state != S.WAITING) & (state != S.RUNNABLE))
         ends.put(row[at], *naming.others(row[at], owner[at]))
         calls = (state[at] == S.SYSCALL) | (state[at] == S.SYSCALL_BLOCKED)
         at = at[calls & program[owner[at]]]
-        called.add(groups.group_of[owner[at]], ends.column[row[at]], lasts[at])
+        _add(called, groups.group_of[owner[at]], ends.column[row[at]], lasts[at])
     ended = _ended(chains, naming, ends)
     end_of = [*ends.things]
     calling: _Spent = Counter()
-    for (group, end), ns in called.ns.items():
+    for (group, end), ns in called.items():
         one = end_of[end]
         wait = Wait(SYSTEM_CALL, one.function, one.call)
         calling[Chain(groups.names[group], (wait,), one)] += ns
-    order, root_of = _begins(waited.ns, begins.column)
+    order, root_of = _begins(waited, begins.column)
     paths = chains.paths(
         root_of,
         [SEVERAL if place is None else place for _, place in order],
@@ -639,18 +637,15 @@ class _Coded(Generic[T]):
         self.column[rows] = of[code]
 
 
-class _Sums:
-    """Sums of ns by root function and another code, by first appearance."""
+def _add(
+    totals: Counter[tuple[int, int]], root: Integers, other: Integers, ns: Column
+) -> tuple[list[tuple[int, int]], Column]:
+    """Add ns by root function and another code to `totals`.
 
-    def __init__(self) -> None:
-        self.ns: Counter[tuple[int, int]] = Counter()
-
-    def add(
-        self, root: Integers, other: Integers, ns: Column
-    ) -> tuple[list[tuple[int, int]], Column]:
-        """Add to the sums; return the distinct pairs of codes, and each row's."""
-        first, code = few_tuples([root, other])
-        pairs = [*zip(root[first].tolist(), other[first].tolist(), strict=True)]
-        for pair, lasts in zip(pairs, sums(code, ns, len(first)).tolist(), strict=True):
-            self.ns[pair] += lasts
-        return pairs, code
+    Returns the distinct pairs of codes, and each row's.
+    """
+    first, code = few_tuples([root, other])
+    pairs = [*zip(root[first].tolist(), other[first].tolist(), strict=True)]
+    for pair, lasts in zip(pairs, sums(code, ns, len(first)).tolist(), strict=True):
+        totals[pair] += lasts
+    return pairs, code

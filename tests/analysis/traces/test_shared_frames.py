@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.shared_frames import shared_frames
+from pprofdiff.analysis.traces.profiles import shared_frames
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.traces.trace import Stacks
 from tests.analysis.traces.built import SOME, traces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from pprofdiff.loaders import logs
 from pprofdiff.loaders.logs import LogReader
 
+from .feeding import fed
+
 DATA = Path(__file__).parents[1] / "data"
 BENCH = (DATA / "zstd/base/bench.txt").read_bytes()
 GC = (DATA / "zstd/base/gctrace.log").read_bytes()[:20_000].rpartition(b"\n")[0] + b"\n"
@@ -21,12 +24,7 @@ OTHER = b"12:00:01 request handled in 3 ms, 42 bytes\n"
 MIB = 1 << 20
 
 
-def read(*pieces):
-    """Return what a reader finds in pieces."""
-    reader = LogReader()
-    for piece in pieces:
-        reader.feed(piece)
-    return reader.close()
+read = partial(fed, LogReader)
 
 
 def shown(log):

@@ -118,11 +118,6 @@ def times(trace: Path | bytes) -> np.ndarray:
     return np.load(once(_folder(trace) / "times.npy", made))
 
 
-def wire(trace: Path | bytes) -> str:
-    """Return a v2 trace in text form, as ``go tool trace -d=wire`` prints it."""
-    return _answer(("-d=wire",), trace).decode(errors="surrogateescape")
-
-
 class Footprint(NamedTuple):
     """How many events of a kind a trace has, and their bytes."""
 
@@ -137,6 +132,7 @@ def footprint(trace: Path | bytes) -> dict[str, Footprint]:
     return {name: Footprint(int(b), int(n)) for name, b, _, n, _ in rows if n != "0"}
 
 
+@cache
 def encoded(text: str) -> bytes:
     """Return the bytes of a trace in text form, by Go's internal/trace/raw."""
     return _run((str(program()), "oracle", "encode"), text.encode())

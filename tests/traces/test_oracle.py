@@ -12,7 +12,7 @@ import pytest
 from pprofdiff.loaders.profiles.pprof import decode
 from tests.examples import daily
 
-from . import make, oracle, textform
+from . import make, oracle, upstream
 from .toolchains import MissingGoError, run_go, version
 
 pytestmark = pytest.mark.go
@@ -36,10 +36,10 @@ def trace(request):
     """Return the path or the bytes of a trace."""
     if isinstance(request.param, tuple):
         return make.trace(*request.param)
-    data = textform.data()
+    data = upstream.data()
     if request.param in TEXT:
-        text = textform.text_of(data / "tests" / f"{request.param}.test")
-        return textform.encode(text)
+        (case,) = [one for one in upstream.cases() if one.name == request.param]
+        return case.content
     return data.parent / "internal/tracev1/testdata" / f"{request.param}_good"
 
 
@@ -70,7 +70,7 @@ def test_counts_and_transitions_are_those_that_go_prints(trace, summary, moves):
         if kind == "StateTransition":
             scope, number, old, new, reason = MOVE.match(rest).groups()
             name = "goroutine" if scope == "GoID" else "proc"
-            why = textform.unquoted(reason).decode()
+            why = upstream.unquoted(reason).decode()
             context = int(thread), int(proc), int(goroutine)
             got.append((int(time), name, int(number), old, new, why, *context))
     fields = [
@@ -108,7 +108,7 @@ def test_without_workers_the_corrected_utilization_is_go_s(trace):
 
 @pytest.mark.parametrize("name", ["http_1_19", "http_1_21", "stress_start_stop_1_11"])
 def test_corrected_utilization_counts_each_worker_while_it_runs(name):
-    trace = textform.data().parent / f"internal/tracev1/testdata/{name}_good"
+    trace = upstream.data().parent / f"internal/tracev1/testdata/{name}_good"
     summary, moves = oracle.summary(trace), oracle.transitions(trace)["transitions"]
     (count,) = {value for _, value in summary["metrics"]["/sched/gomaxprocs:threads"]}
     events = [(m["time_ns"], m["id"], m) for m in moves if m["scope"] == "goroutine"]

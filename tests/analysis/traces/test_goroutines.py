@@ -24,7 +24,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State
 from tests.examples import daily
-from tests.traces import make, oracle, textform
+from tests.traces import make, oracle, upstream
 from tests.traces.toolchains import run_go
 
 from . import built
@@ -79,7 +79,7 @@ def path_of(name):
     if name in PROGRAMS:
         return make.goroot_trace(name)
     if name in OLD:
-        return textform.data().parent / "internal/tracev1/testdata" / name
+        return upstream.data().parent / "internal/tracev1/testdata" / name
     return make.trace(*name.rsplit("-", 1))
 
 
@@ -178,9 +178,9 @@ def written(batches):
     """Return a trace of one generation, of (thread, events in text form)."""
     text = "Trace Go1.22\n"
     for thread, events in batches:
-        size = len(textform.encode("Trace Go1.22\n" + events)) - 16
+        size = len(oracle.encoded("Trace Go1.22\n" + events)) - 16
         text += f"EventBatch gen=1 m={thread} time=0 size={size}\n{events}\n"
-    return textform.encode(text)
+    return oracle.encoded(text)
 
 
 @pytest.mark.go

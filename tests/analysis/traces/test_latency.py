@@ -131,18 +131,19 @@ def test_every_wait_and_what_held_it_up(trace):
 @given(traces(), st.integers(1, 5))
 @SOME
 def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows):
-    whole, names = runnable(trace), ("duration_ns", "goroutine", "cut", "start_ns")
-    names += ("cause", "gc_mark_ns", "stw_ns", "busy_ns")
-    expected = [getattr(whole, name).tolist() for name in names]
-    totals = [getattr(times_of(trace), name).tolist() for name in (*TIMES, "block_ns")]
+    def columns():
+        waits, times = runnable(trace), times_of(trace)
+        names = ("duration_ns", "goroutine", "cut", "start_ns", "cause")
+        names += ("gc_mark_ns", "stw_ns", "busy_ns")
+        return [
+            *(getattr(waits, name).tolist() for name in names),
+            *(getattr(times, name).tolist() for name in (*TIMES, "block_ns")),
+        ]
+
+    expected = columns()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "_ROWS", rows)
-        waits = runnable(trace)
-        assert [getattr(waits, name).tolist() for name in names] == expected
-        parts = [
-            getattr(times_of(trace), name).tolist() for name in (*TIMES, "block_ns")
-        ]
-        assert parts == totals
+        assert columns() == expected
 
 
 @pytest.mark.slow

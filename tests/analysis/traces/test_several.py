@@ -1,4 +1,4 @@
-"""Several traces a side add up, exactly, and their tables are judged over runs."""
+"""Several traces a side add up, exactly, and say how sure a ratio is over runs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,49 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.causes.table import find
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.runs.figures import run_figures
+from pprofdiff.analysis.traces.catalogue import BY_KEY
 from pprofdiff.analysis.traces.compare import GroupPair, compare_traces
 from pprofdiff.analysis.traces.goroutines import TIMES
 from pprofdiff.analysis.traces.movers import movers
 from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.analysis.traces.tables import TABLES
 from pprofdiff.api.traces import TraceDiff
-from pprofdiff.model.side import Side
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections.traces.section import trace_parts
-from tests.analysis.traces.test_runs import STORIES, captures, of_stories
+from tests.analysis.traces.built import empty
 from tests.plots.captured import traces
 
+STORIES = ("health-check", "node-pool", "syncpool")
 _ADDED = ("count", "total_ns", *TIMES)
 
 
+def captures(*numbered):
+    """Return traces as captures, from (run, trace) pairs."""
+    return tuple(
+        Capture(f"{i}/trace.out", "trace", trace, run, run_known=True)
+        for i, (run, trace) in enumerate(numbered)
+    )
+
+
+def of_stories(side, stories=STORIES):
+    """Return a trace of each story as a run of one side."""
+    return captures(*enumerate(traces(story)[side] for story in stories))
+
+
 def compared(base, new):
+    """Return both sides' traces compared."""
     return compare_traces(("base", base), ("new", new))
+
+
+def as_comparison(base, new):
+    """Return the comparison that the traces are all of."""
+    diff = compared(base, new)
+    return Comparison(Side("base", base), Side("new", new), {"trace": diff})
 
 
 @pytest.fixture(scope="module")
@@ -246,3 +271,82 @@ def test_one_trace_a_side_has_no_rows_over_runs():
         for column in part.columns
     ]
     assert "ratio over runs, 95 %" not in headings
+
+
+@pytest.mark.slow
+def test_every_run_s_trace_is_looked_at(diff):
+    got = diff.run_ratios
+    assert {"wait.p50", "wait.p99", "gc.share", "utilisation"} <= {*got}
+    for side, runs in enumerate(diff.runs):
+        assert [*runs] == [0, 1, 2]
+        assert [run.trace for run in runs.values()] == [
+            traces(story)[side] for story in STORIES
+        ]
+    for name, one in got.items():
+        values = [[BY_KEY[name].of_run(t) for t in side.values()] for side in diff.runs]
+        means = [np.exp(np.log(side).mean()) for side in values]
+        assert (one.base, one.new) == pytest.approx(means)
+        assert one.low < one.ratio < one.high
+        assert one.ratio == pytest.approx(means[1] / means[0])
+
+
+def test_waits_match_each_trace(diff):
+    """Nearest rank, by sorting."""
+    figures = run_figures(as_comparison(of_stories(0), of_stories(1)))
+    rows = [row for row in figures if row.figure == "trace.wait.p99"]
+    assert [(row.side, row.run) for row in rows] == [
+        (side, run) for side in ("base", "new") for run in (0, 1, 2)
+    ]
+    for row, trace in zip(
+        rows, [t for s in diff.runs for t in s.values()], strict=True
+    ):
+        ranked = np.sort(trace.latencies_ns)
+        assert row.value == ranked[int(np.ceil(0.99 * len(ranked))) - 1]
+
+
+def test_of_several_traces_of_one_run_the_longest_counts():
+    short, long = sorted(
+        (traces(story)[0] for story in STORIES[:2]), key=lambda t: t.end_ns - t.start_ns
+    )
+    diff = compared(captures((0, short), (0, long)), captures((0, long)))
+    assert [side.trace for side in diff.runs[0].values()] == [long]
+    assert diff.base.trace is long
+    assert diff.run_ratios == {}
+    assert "trace-several" in {caveat.id for caveat in diff.caveats()}
+
+
+def test_a_figure_that_a_trace_lacks_is_left_out():
+    """One of the traces has no wait, nor a collection; it is not taken for 0."""
+    trace, none = traces("syncpool")[0], empty()
+    sides = captures((0, none), (1, trace)), captures((0, trace), (1, trace))
+    assert not any(key.startswith("wait.") for key in compared(*sides).run_ratios)
+    waits = {
+        (row.side, row.run)
+        for row in run_figures(as_comparison(*sides))
+        if row.figure == "trace.wait.p50"
+    }
+    assert waits == {("base", 1), ("new", 0), ("new", 1)}
+
+
+def test_a_wait_that_runs_differ_in_is_no_finding():
+    """Zstd's waits for GC; not where runs of each side differ as much."""
+    old, now = traces("zstd")
+    for base, new, shown in (
+        ([old], [now], True),
+        ([old, now, old], [now, old, now], False),
+        ([old, old, old], [now, now, now], True),
+    ):
+        both = as_comparison(*(captures(*enumerate(side)) for side in (base, new)))
+        assert ("wait-gc" in {one.id for one in find(both).found}) == shown
+
+
+def test_the_report_has_them(diff):
+    (table,) = [part for part in trace_parts(diff) if part.key == "runs"]
+    assert table.title == "All traces, 3 and 3 runs"
+    assert [row.key for row in table.rows] == [*diff.run_ratios]
+    rows = trace_row(diff)["runs"]
+    shown = zip(rows, diff.run_ratios.values(), table.rows, strict=True)
+    for row, one, cells in shown:
+        assert (row["ratio"], row["low"], row["high"]) == one[2:5]
+        assert cells.cells[table.place("ratio")].value == row["ratio"]
+        assert cells.cells[table.place("base")].value == row["base"]

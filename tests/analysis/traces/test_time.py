@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.traces.compare import compare_traces
-from tests.analysis.traces.test_runs import STORIES, captures
+from tests.analysis.traces.test_several import STORIES, captures
 from tests.plots.captured import traces
 
 from .real import times_of

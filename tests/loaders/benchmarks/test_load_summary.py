@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from functools import partial
 from io import BytesIO
 from itertools import pairwise
 from math import isfinite
@@ -15,18 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.benchmarks.load_summary import LoadScanner
+from tests.loaders.feeding import fed
 
 DATA = Path(__file__).parents[2] / "data" / "load"
 REPORTS = {path.name: path.read_bytes() for path in sorted(DATA.glob("*.*"))}
 OTHER = b"12:00:01 served in 3 ms\n    50% 12 of 24\n  [200]\tx\nSummary:\n  Total: 3\n"
 
 
-def scanned(*blocks):
-    """Return what a scanner finds in blocks."""
-    scanner = LoadScanner()
-    for block in blocks:
-        scanner.feed(block)
-    return scanner.close()
+scanned = partial(fed, LoadScanner)
 
 
 def lines(text):
@@ -207,28 +204,25 @@ def test_figures_of_one_run_agree(name):
         assert done / load.seconds == pytest.approx(load.per_second, rel=0.01)
 
 
-def test_heys_answers_beyond_a_million_are_not_known_by_status():
-    # requester/report.go: at most 1 000 000 statuses are kept.
-    text = (
+def of_a_million(seconds, per_second):
+    """Return hey's report with the most statuses that it keeps (requester/report.go)."""
+    return (
         REPORTS["hey.txt"]
-        .replace(b"Total:\t0.1121", b"Total:\t100.0000")
-        .replace(b"17840.3801", b"20000.0000")
+        .replace(b"Total:\t0.1121", b"Total:\t" + seconds)
+        .replace(b"17840.3801", per_second)
         .replace(b"2000 responses", b"1000000 responses")
     )
-    load = scanned(text)
+
+
+def test_heys_answers_beyond_a_million_are_not_known_by_status():
+    load = scanned(of_a_million(b"100.0000", b"20000.0000"))
     assert (load.requests, load.failed) == (None, None)
     assert load.per_second == 20000
 
 
 def test_counts_that_disagree_with_the_rate_are_not_known():
     # One of 1 000 001 answers is not counted, but the rate's last digit may say so.
-    text = (
-        REPORTS["hey.txt"]
-        .replace(b"Total:\t0.1121", b"Total:\t25.0000")
-        .replace(b"17840.3801", b"40000.0400")
-        .replace(b"2000 responses", b"1000000 responses")
-    )
-    assert scanned(text).failed is None
+    assert scanned(of_a_million(b"25.0000", b"40000.0400")).failed is None
     fewer = scanned(REPORTS["hey-errors.txt"].replace(b"[503]\t121", b"[503]\t111"))
     assert (fewer.requests, fewer.failed) == (600, None)
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.benchmarks.reader import BenchmarkScanner, parse
+from tests.loaders.feeding import fed
 
 from .benchtext import TOO_LONG, found, go_line, outputs, runs, strange
 
@@ -49,12 +51,7 @@ func BenchmarkSkips(b *testing.B) { b.Skip("not today") }
 """
 
 
-def scanned(*blocks):
-    """Return what a scanner finds in blocks."""
-    scanner = BenchmarkScanner()
-    for block in blocks:
-        scanner.feed(block)
-    return scanner.close()
+scanned = partial(fed, BenchmarkScanner)
 
 
 def torn(lines, draw):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.gclogs import GCScanner
 from pprofdiff.model.gclogs import Cycles
+from tests.loaders.feeding import fed
 
 DATA = Path(__file__).parents[2] / "data"
 CAPTURES = sorted(
@@ -95,12 +97,7 @@ def rows(cycles):
     ]
 
 
-def scanned(*blocks):
-    """Return what a scanner finds in blocks of a text."""
-    scanner = GCScanner()
-    for block in blocks:
-        scanner.feed(block)
-    return scanner.close()
+scanned = partial(fed, GCScanner)
 
 
 def said(log):

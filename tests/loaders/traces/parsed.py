@@ -363,6 +363,15 @@ def metrics(events):
     return found
 
 
+def assert_same_metrics(found, events):
+    """Compare what metrics were; at one time on two threads either may be first."""
+    expected = metrics(events)
+    assert sorted(found) == sorted(expected)
+    for name, rows in expected.items():
+        assert sorted(v for _, v in found[name]) == sorted(v for _, v in rows)
+        assert same([t for t, _ in found[name]], [t for t, _ in rows])
+
+
 def samples(events):
     """Return CPU samples: (time, goroutine, processor, thread, stack)."""
     return [

@@ -11,7 +11,7 @@ import pytest
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
-from tests.traces import textform
+from tests.traces import upstream
 
 from . import parsed
 from .ours import Plain
@@ -19,8 +19,8 @@ from .ours import Plain
 pytestmark = pytest.mark.go
 
 GO = shutil.which("go") is not None
-CASES = list(textform.upstream()) if GO else []
-FUZZED = list(textform.fuzzed()) if GO else []
+CASES = list(upstream.cases()) if GO else []
+FUZZED = list(upstream.fuzzed()) if GO else []
 # What Go says, and what we say.
 FAULTS = {"expected a proc but didn't have one": "on a thread that has none"}
 
@@ -71,3 +71,9 @@ def test_what_broke_go_once_ends_in_a_trace_or_one_line(case):
     unit = 1 if sys.platform == "darwin" else 1024
     more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert more * unit < 20 << 20
+
+
+def test_go_s_escapes_are_undone():
+    literal = r'"a\t\n\\\"\x00\377é世\u00e9\U0001F600"'
+    assert upstream.unquoted(literal) == b'a\t\n\\"\0\xff' + "é世é😀".encode()
+    assert upstream.unquoted(r"`a\n`") == rb"a\n"

@@ -7,7 +7,7 @@ import pytest
 from pprofdiff.loaders.traces import decode
 from tests.loaders.traces import parsed
 from tests.loaders.traces.ours import Plain
-from tests.traces import textform
+from tests.traces import oracle
 
 pytestmark = pytest.mark.go
 
@@ -48,11 +48,11 @@ def _both(tmp_path_factory):
     text = "Trace Go1.22\n"
     for number, batches in enumerate((LATE, MOVES), 1):
         for thread, events in batches:
-            size = len(textform.encode(f"Trace Go1.22\n{events}")) - 16
+            size = len(oracle.encoded(f"Trace Go1.22\n{events}")) - 16
             head = f"EventBatch gen={number} m={thread} time=0 size={size}"
             text += f"{head}\n{events}\n"
     path = tmp_path_factory.mktemp("timeline") / "late.trace"
-    path.write_bytes(textform.encode(text))
+    path.write_bytes(oracle.encoded(text))
     events, fault = parsed.events_of(path)
     assert not fault
     trace = decode(path.read_bytes())

@@ -287,11 +287,16 @@ def ranges(events):
 
 
 def quoted(text, *names):
-    """Return what stands behind ``name=`` in an event's text, strings unquoted."""
+    """Return what stands behind ``name=`` in an event's text, strings unquoted.
+
+    A byte that is no text, here 0xff, is as in our strings.
+    """
     values = []
     for name in names:
         value = re.search(rf' {name}=("(?:\\.|[^"])*"|\S+)', text)[1]
-        values.append(ast.literal_eval(value) if value[0] == '"' else value)
+        if value[0] == '"':
+            value = ast.literal_eval(value).replace("\xff", "\ufffd")
+        values.append(value)
     return values
 
 

@@ -16,17 +16,23 @@ from tests.examples import daily
 from tests.traces import make, oracle
 
 from . import parsed
-from .conftest import FLIGHT, KINDS, OBJECTS, PLAIN
 from .ours import Plain
 
 pytestmark = pytest.mark.go
 
 CAPTURES = sorted((Path(__file__).parents[2] / "data").glob("*/*/trace.out"))
+MAKERS = (
+    "generations", "tasks", "samples", "procs", "files", "http", "coroutines", "alloc",
+    "flight",
+)  # fmt: skip
+MADE = [(maker, go) for maker, go in make.pairs() if maker in MAKERS and go >= "1.22"]
+FEW = (
+    ("generations", "1.26.8"), ("tasks", "1.22.12"), ("samples", "1.26.8"),
+    ("procs", "1.22.12"), ("http", "1.26.8"),
+)  # fmt: skip
 # Called from C, goroutines end and begin again.
-SOURCES = [*CAPTURES, *KINDS, "cgo-callback"]
-SOME = daily(
-    SOURCES, [*(k for k in KINDS if k[1] == PLAIN), "cgo-callback"], rows=False
-)
+SOURCES = [*CAPTURES, *MADE, "cgo-callback"]
+SOME = daily(SOURCES, [*FEW, "cgo-callback"], rows=False)
 # What the file is made of, next to events of a time.
 STRUCTURAL = {
     "EventBatch", "ExperimentalBatch", "Strings", "String", "Stacks", "Stack",
@@ -40,16 +46,16 @@ def name_of(source):
         return source
     if isinstance(source, Path):
         return "-".join(source.parts[-3:-1])
-    return "-".join(reversed(source))
+    return "-".join(source)
 
 
 @pytest.fixture(scope="module", params=SOME, ids=name_of)
-def path(request, traces):
+def path(request):
     """Return the path of a trace."""
     source = request.param
     if isinstance(source, str):
         return make.goroot_trace(source)
-    return source if isinstance(source, Path) else traces(*source)
+    return source if isinstance(source, Path) else make.trace(*source)
 
 
 @lru_cache(1)
@@ -131,12 +137,7 @@ def test_logs_labels_and_samples(both, kind):
 
 def test_metrics(both):
     ours, events = both
-    found, expected = ours.metrics(), parsed.metrics(events)
-    assert sorted(found) == sorted(expected)
-    for name, rows in expected.items():
-        # At one time on two threads either may be first.
-        assert sorted(v for _, v in found[name]) == sorted(v for _, v in rows)
-        assert parsed.same([t for t, _ in found[name]], [t for t, _ in rows])
+    parsed.assert_same_metrics(ours.metrics(), events)
 
 
 def test_events_are_as_many_as_go_counts(both, path):
@@ -190,19 +191,3 @@ def test_every_thread_does_one_thing_at_a_time(both):
     thread = row_of_item(offsets)
     same = thread[1:] == thread[:-1]
     assert (ends[rows][:-1][same] <= starts[1:][same]).all()
-
-
-@pytest.mark.parametrize("source", [k for k in KINDS if k[1] != FLIGHT], ids=name_of)
-def test_new_traces_show_what_they_are_made_for(traces, source):
-    trace = read(traces(*source)).trace
-    assert len(trace.syncs) > 1
-    assert len(trace.tasks) == 30
-    assert len(trace.regions) == 90
-    assert set(trace.gomaxprocs.value.tolist()) >= {1, 3, 4}
-    assert (trace.experimental > 0) == (source[1] == OBJECTS)
-    assert set(trace.intervals.state.tolist()) >= set(range(5))
-
-
-def test_new_traces_have_samples(traces):
-    # Not each: in a run of 0.2 s next to other work the profiler's timers may not fire.
-    assert any(len(read(traces(*kind)).trace.samples) for kind in KINDS)

@@ -1,5 +1,0 @@
-//go:build !go1.23
-
-package main
-
-func coroutines(int) {}

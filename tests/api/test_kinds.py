@@ -1,14 +1,17 @@
-"""`diff` of every kind: which comes out, what does not fit, in one line."""
+"""`load` and `diff` of every kind: what comes out, holds and allows, what does not fit."""
 
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields
 
 import pandas as pd
 import pytest
 
 import pprofdiff
-from pprofdiff import UsageError, diff
+from pprofdiff import UsageError, diff, kinds
+from pprofdiff.api.loaded import LoadedInput
+from pprofdiff.api.reported import KindDiff
 from tests.conftest import DATA
 
 PATHS = {
@@ -18,6 +21,12 @@ PATHS = {
     "BenchmarksDiff": "zstd/{}/bench.txt",
 }
 KINDS = sorted(PATHS)
+IDS = {
+    "Diff": "profile",
+    "TraceDiff": "trace",
+    "GCLogDiff": "gctrace",
+    "BenchmarksDiff": "benchmark",
+}
 
 
 def paths(kind):
@@ -144,3 +153,89 @@ def test_operations_of_a_trace_were_done_while_it_ran():
     assert d.data.mode == "per_work"
     seconds = [side.wall_ns / 1e9 for side in d.data.sides]
     assert d.data.rates == pytest.approx((500 / seconds[0], 1000 / seconds[1]))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def pair(request):
+    """Return a kind's id and both inputs of it, loaded."""
+    return IDS[request.param], [pprofdiff.load(path) for path in paths(request.param)]
+
+
+def frames(thing):
+    """Return every frame that an object's properties give, by name."""
+    names = [
+        name
+        for name in dir(type(thing))
+        if not name.startswith("_") and not callable(getattr(type(thing), name, None))
+    ]
+    values = {name: getattr(thing, name) for name in names}
+    return {n: v for n, v in values.items() if isinstance(v, pd.DataFrame)}
+
+
+def test_every_kind_is_built_one_way(pair):
+    kind, (base, new) = pair
+    for one in (base, new):
+        assert isinstance(one, LoadedInput)
+        assert [field.name for field in fields(one)] == ["data", "label", "path"]
+        assert one.kind == one.capture.kind == kind
+        assert one.capture.content is one.data
+    changed = new - base
+    assert isinstance(changed, KindDiff)
+    assert [field.name for field in fields(changed)] == ["data", "sides"]
+    assert list(changed.comparison.results) == [kind]
+    for side, one in zip(changed.sides, (base, new), strict=True):
+        assert [capture.path for capture in side.of(kind)] == [one.path]
+
+
+@pytest.mark.matrix
+@pytest.mark.slow
+def test_what_a_caller_does_to_a_frame_stays_with_the_caller(pair):
+    _, (base, new) = pair
+    for thing in (new, new - base):
+        for name, frame in frames(thing).items():
+            before = frame.copy()
+            for column in list(frame.columns):
+                values = frame[column].to_numpy()
+                if values.flags.writeable:
+                    values[:] = values[::-1].copy()
+                del frame[column]
+            pd.testing.assert_frame_equal(getattr(thing, name), before)
+
+
+def test_traces_and_logs_have_frames(pair):
+    kind, (base, new) = pair
+    if kind != "benchmark":
+        assert frames(new)
+    assert frames(new - base)
+
+
+def test_findings_are_drawn_once(pair, monkeypatch):
+    from pprofdiff.report import model
+
+    drawn = []
+
+    def counted(*given, find=model.find):
+        drawn.append(given)
+        return find(*given)
+
+    monkeypatch.setattr(model, "find", counted)
+    changed = pair[1][1] - pair[1][0]
+    first = changed.findings
+    changed.evidence, changed.to_text(), changed.check("total:+1000%")
+    pd.testing.assert_frame_equal(changed.findings, first)
+    assert len(drawn) == 1
+
+
+def test_a_gate_changes_no_report_but_its_own():
+    changed = pprofdiff.diff(*paths("Diff"))
+    assert not changed.check("group:gc:+2pp")
+    assert changed.report().verdict.rules == ()
+    assert changed.check("total:+1000%")
+
+
+def test_every_kind_that_is_compared_is_shown():
+    every = kinds.KINDS.values()
+    assert {kind.id for kind in every if kind.card} == {*IDS.values()}
+    compared = {*IDS.values(), "load"}
+    assert {kind.id for kind in every if kind.diff} == compared
+    assert {kind.id for kind in every if kind.compare} == compared

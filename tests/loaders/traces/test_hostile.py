@@ -93,18 +93,6 @@ def test_a_generation_without_events():
     assert found.end_ns == found.start_ns + 1
 
 
-@pytest.mark.matrix
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
-def test_a_trace_with_bytes_overwritten(small, seed):
-    random = Random(seed)
-    for _ in range(40):
-        broken = bytearray(small)
-        for _ in range(random.choice((1, 1, 3, 50))):
-            broken[random.randrange(len(broken))] = random.randrange(256)
-        outcome(bytes(broken))
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_random_bytes_behind_good_headers(seed):
     random = Random(100 + seed)

@@ -10,9 +10,7 @@ from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.loaders.traces.v1.schema import V1Type as E
 from pprofdiff.model.traces.trace import Trace
-from tests.examples import daily
 
-from .test_v1 import CANNED, canned
 from .writing import event, header, log, small, stack, string, varint
 
 SMALL = small()
@@ -111,22 +109,6 @@ def test_changed_bytes(seed):
 def test_random_bytes(seed):
     rng = random.Random(seed)
     tried(header(21) + event(E.BATCH, 0, 5) + rng.randbytes(rng.randrange(1, 3000)))
-
-
-REAL = [name for name in CANNED if not name.startswith("stress_1")]
-
-
-@pytest.mark.go
-@pytest.mark.parametrize("name", daily(REAL, REAL[::3]))
-def test_real_traces_cut_off_and_changed(name):
-    data = canned(name).read_bytes()
-    rng = random.Random(name)
-    for _ in range(25):
-        tried(data[: rng.randrange(16, len(data))])
-        changed = bytearray(data)
-        for _ in range(rng.choice((1, 3))):
-            changed[rng.randrange(16, len(data))] = rng.randrange(256)
-        tried(bytes(changed))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`load` and `diff` of every kind: what comes out, holds and allows, what does not fit."""
+"""`load` and `diff` of every kind: what comes out and holds, and what does not fit."""
 
 from __future__ import annotations
 

@@ -219,13 +219,13 @@ def limit_at(trace, time):
     return int(got[-1] if got else held.value[0])
 
 
-def within(trace, kind, *, only=lambda _: True):
+def within(trace, kind):
     """Return the nanoseconds in ranges of a kind, as a list of (range, time)."""
     held = trace.ranges
     return [
         (i, time)
         for i in range(len(held))
-        if held.kind[i] == kind and only(i)
+        if held.kind[i] == kind
         for time in range(
             int(held.start_ns[i]),
             int(held.end_ns[i]) if held.end_ns[i] >= 0 else trace.end_ns,

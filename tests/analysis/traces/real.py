@@ -9,7 +9,7 @@ import numpy as np
 
 from pprofdiff.analysis.traces.goroutines import Times, times_in_parts
 from pprofdiff.loaders.traces import decode
-from tests.traces import make
+from tests.traces import make, upstream
 
 DATA = Path(__file__).parents[2] / "data"
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -20,21 +20,34 @@ MADE = [
     "files-1.26.8", "generations-1.27.3",
 ]  # fmt: skip
 ALL = [*CAPTURES, *MADE]
+# Kept: on a busy machine a goroutine may not be in its call yet when the trace begins.
+PROFILED = ("profiled-1.21.13", "profiled-1.22.12", "profiled-1.26.8")
+# GOROOT's programs, and its traces of old formats.
+PROGRAMS = ("stress", "stress-start-stop", "cgo-callback")
+OLD = (
+    "stress_1_11_good", "http_1_19_good", "stress_start_stop_1_19_good",
+    "stress_1_21_good", "fmt_1_21_pprof_good",
+)  # fmt: skip
 # Each program's trace of one side, by turns.
 SIDES = CAPTURES[::3]
 
 
 def path_of(name):
-    """Return the file of one of `ALL`; skip the test if it cannot be made here."""
+    """Return a trace's file: a capture's, a maker's, one of GOROOT's programs or data."""
     if "/" in name:
         return DATA / name / "trace.out"
-    maker, version = name.rsplit("-", 1)
-    return make.trace(maker, version)
+    if name in PROFILED:
+        return make.kept(name)
+    if name in PROGRAMS:
+        return make.goroot_trace(name)
+    if name in OLD:
+        return upstream.data().parent / "internal/tracev1/testdata" / name
+    return make.trace(*name.rsplit("-", 1))
 
 
 @cache
 def trace_of(name):
-    """Return one of `ALL`, decoded."""
+    """Return the trace in the file of `path_of`, decoded."""
     return decode(path_of(name).read_bytes(), name)
 
 

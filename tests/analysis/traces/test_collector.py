@@ -103,16 +103,12 @@ def test_workers_assists_and_the_share_of_the_capacity(trace):
         for i, t in within(trace, RangeKind.STOP_THE_WORLD)
         if "GC" in trace.strings[trace.ranges.name[i]]
     }
+    assists = [
+        (trace.ranges.goroutine[i], t) for i, t in within(trace, RangeKind.MARK_ASSIST)
+    ]
     taken = Counter()
     for g in range(len(trace.goroutines)):
-        assisting = {
-            t
-            for _, t in within(
-                trace,
-                RangeKind.MARK_ASSIST,
-                only=lambda i, g=g: trace.ranges.goroutine[i] == g,
-            )
-        }
+        assisting = {t for owner, t in assists if owner == g}
         own = trace.labels.goroutine == g
         for start, end, state, _ in rows_of(trace, g):
             time = set(range(start, end))

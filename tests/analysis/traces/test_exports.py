@@ -19,8 +19,8 @@ from tests.analysis import building
 from tests.examples import daily
 from tests.traces import oracle
 
-from .real import CAPTURES, SIDES
-from .test_goroutines import ALL, path_of, read
+from .real import CAPTURES, SIDES, path_of, trace_of
+from .test_goroutines import ALL
 from .ties import Ties
 
 NOTHING = ("", "", 0)
@@ -91,7 +91,7 @@ def waits(got, kind):
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8"]))
 def test_exports_match_go(name):
-    trace, _ = read(name)
+    trace = trace_of(name)
     path = path_of(name)
     got, ties = oracle.transitions(path), Ties(path)
     for kind in EXPORTS:
@@ -117,7 +117,7 @@ def test_exports_match_go(name):
 def test_the_header_matches_go():
     name = CAPTURES[0]
     theirs = pprof.decode(gzip.decompress(oracle.profile(path_of(name), "sched")))
-    ours = export(read(name)[0], "sched")
+    ours = export(trace_of(name), "sched")
     for field in (
         "sample_types",
         "period_type",
@@ -130,14 +130,14 @@ def test_the_header_matches_go():
 
 @pytest.mark.parametrize("kind", EXPORTS)
 def test_an_export_can_be_written_and_read_again(kind):
-    ours = export(read(CAPTURES[0])[0], kind)
+    ours = export(trace_of(CAPTURES[0]), kind)
     again = pprof.decode(encode(ours))
     assert said(again) == said(ours)
 
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_an_export_is_known_by_its_stacks(name):
-    trace, _ = read(name)
+    trace = trace_of(name)
     for kind in EXPORTS:
         profile = export(trace, kind)
         assert kind_name(profile) == (kind if len(profile) else UNKNOWN_WAITS)
@@ -147,7 +147,7 @@ def test_exports_of_one_trace_are_not_added_up(tmp_path, cli):
     for word, name in zip(("base", "new"), CAPTURES[:2], strict=True):
         (tmp_path / word).mkdir()
         for kind in ("sched", "sync"):
-            data = encode(export(read(name)[0], kind))
+            data = encode(export(trace_of(name), kind))
             (tmp_path / word / f"{kind[1:]}.pb").write_bytes(data)
     out = cli(tmp_path / "base", tmp_path / "new", "--work", "1000:1000").out
     assert "sync (delay), in " in out
@@ -180,4 +180,4 @@ def test_runnable_goroutines_wait_for_no_lock(tmp_path, cli):
 
 def test_other_kinds_are_refused():
     with pytest.raises(UsageError, match="net, sync, syscall, sched"):
-        export(read(CAPTURES[0])[0], "cpu")
+        export(trace_of(CAPTURES[0]), "cpu")

@@ -6,7 +6,6 @@ Where Go's summary is wrong, `deviations` says how, and its tests are here.
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State
 from tests.examples import daily
-from tests.traces import make, oracle, upstream
+from tests.traces import oracle
 from tests.traces.toolchains import run_go
 
 from . import built
@@ -35,12 +34,20 @@ from .deviations import (
     miscounted_by_go,
     open_calls,
 )
-from .real import CAPTURES, DATA, SIDES, times_of
+from .real import (
+    CAPTURES,
+    OLD,
+    PROFILED,
+    PROGRAMS,
+    SIDES,
+    path_of,
+    times_of,
+    trace_of,
+)
 from .ties import Ties
 
 VERSIONS = ("1.22.12", "1.23.12", "1.25.14", "1.26.8", "1.27.3")
 MAKERS = ("gc", "sync", "files")
-PROFILED = ("profiled-1.21.13", "profiled-1.22.12", "profiled-1.26.8")
 MADE = [
     *(f"{maker}-{version}" for version in VERSIONS for maker in MAKERS),
     "stops-1.22.12", "coroutines-1.23.12", "alloc-1.25.14", "flight-1.25.14",
@@ -49,15 +56,6 @@ MADE = [
     "http-1.11.13", "http-1.22.12", "http-1.26.8", "sync-1.11.13", "gc-1.19.4",
     "files-1.21.13", "stops-1.21.13",
 ]  # fmt: skip
-PROGRAMS = (
-    "stress",
-    "stress-start-stop",
-    "cgo-callback",
-)
-OLD = (
-    "stress_1_11_good", "http_1_19_good", "stress_start_stop_1_19_good",
-    "stress_1_21_good", "fmt_1_21_pprof_good",
-)  # fmt: skip
 # Each situation once, by turns of the formats of releases that are at hand every day.
 FEW = (
     "http-1.22.12", "gc-1.26.8", "sync-1.22.12", "files-1.26.8", "stops-1.21.13",
@@ -69,25 +67,9 @@ FIGURES = ("total_ns", *TIMES)
 IN_CALLS = ("sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns")
 
 
-def path_of(name):
-    """Return a trace's file: a capture's, a maker's, one of GOROOT's programs or data."""
-    if "/" in name:
-        return DATA / name / "trace.out"
-    if name in PROFILED:
-        # On a busy machine a goroutine may not be in its call yet when the trace begins.
-        return make.kept(name)
-    if name in PROGRAMS:
-        return make.goroot_trace(name)
-    if name in OLD:
-        return upstream.data().parent / "internal/tracev1/testdata" / name
-    return make.trace(*name.rsplit("-", 1))
-
-
-@cache
 def read(name):
     """Return a trace, and its figures."""
-    trace = decode(path_of(name).read_bytes(), name)
-    return trace, times_of(trace)
+    return trace_of(name), times_of(trace_of(name))
 
 
 def differences(trace, held, got, ties):

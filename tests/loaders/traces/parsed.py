@@ -384,3 +384,21 @@ def samples(events):
         for e in events
         if e.kind == "StackSample"
     ]
+
+
+# What is compared row by row, and where its rows have their goroutine.
+MARKS = {tasks: 5, regions: 0, logs: 1, labels: 1, samples: 1}
+
+
+def assert_same_marks(ours, events, read):
+    """Compare the rows that `read`, of `MARKS`, returns; `ours` is an `ours.Plain`."""
+
+    def order(row):
+        # By goroutine: Go moves one of two events that are at the same time.
+        values = [-1 if value is None else value for value in row]
+        return [values[place] for place in (MARKS[read], 0)] + [str(values)]
+
+    mine = sorted(getattr(ours, read.__name__)(), key=order)
+    theirs = sorted(read(events), key=order)
+    assert len(mine) == len(theirs)
+    assert [p for p in zip(mine, theirs, strict=True) if not same(*p)] == []

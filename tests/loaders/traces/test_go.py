@@ -107,32 +107,9 @@ def test_ranges(both):
     parsed.assert_same(ours.ranges(), parsed.ranges(events))
 
 
-@pytest.mark.parametrize("kind", ["tasks", "regions"])
-def test_tasks_and_regions(both, kind):
-    ours, events = both
-
-    def order(row):
-        return row[:4], *(-1 if value is None else value for value in row[4:])
-
-    mine = sorted(getattr(ours, kind)(), key=lambda row: str(order(row)))
-    theirs = sorted(getattr(parsed, kind)(events), key=lambda row: str(order(row)))
-    assert len(mine) == len(theirs)
-    assert [
-        pair for pair in zip(mine, theirs, strict=True) if not parsed.same(*pair)
-    ] == []
-
-
-@pytest.mark.parametrize("kind", ["logs", "labels", "samples"])
-def test_logs_labels_and_samples(both, kind):
-    ours, events = both
-    by_goroutine = {"mine": {}, "theirs": {}}
-    for side, rows in (
-        ("mine", getattr(ours, kind)()),
-        ("theirs", getattr(parsed, kind)(events)),
-    ):
-        for row in rows:
-            by_goroutine[side].setdefault(row[1], []).append(row)
-    parsed.assert_same(by_goroutine["mine"], by_goroutine["theirs"])
+@pytest.mark.parametrize("read", parsed.MARKS)
+def test_tasks_regions_logs_labels_and_samples(both, read):
+    parsed.assert_same_marks(*both, read)
 
 
 def test_metrics(both):

@@ -11,8 +11,7 @@ import pytest
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
-
-from .v1.writing import varint
+from tests.loaders.profiles.spelling import varint
 
 NAME = "new=traces/trace.out"
 DATA = Path(__file__).parents[2] / "data"

@@ -10,8 +10,9 @@ from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.loaders.traces.v1.schema import V1Type as E
 from pprofdiff.model.traces.trace import Trace
+from tests.loaders.profiles.spelling import varint
 
-from .writing import event, header, log, small, stack, string, varint
+from .writing import event, header, log, small, stack, string
 
 SMALL = small()
 

@@ -137,22 +137,9 @@ def test_ranges(both):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("kind", ["tasks", "regions", "logs", "labels", "samples"])
-def test_tasks_regions_logs_labels_and_samples(both, kind):
-    ours, events = both
-
-    def order(row):
-        # By goroutine: Go moves one of two events that are at the same time.
-        values = [-1 if value is None else value for value in row]
-        return [values[place] for place in (by, 0)] + [str(values)]
-
-    # Where a row has its goroutine.
-    by = {"tasks": 5, "regions": 0}.get(kind, 1)
-    mine = sorted(getattr(ours, kind)(), key=order)
-    theirs = sorted(getattr(parsed, kind)(events), key=order)
-    assert len(mine) == len(theirs)
-    wrong = [p for p in zip(mine, theirs, strict=True) if not parsed.same(*p)]
-    assert wrong == []
+@pytest.mark.parametrize("read", parsed.MARKS)
+def test_tasks_regions_logs_labels_and_samples(both, read):
+    parsed.assert_same_marks(*both, read)
 
 
 @pytest.mark.go

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS
 from pprofdiff.loaders.traces.v1.schema import V1Type as E
+from tests.loaders.profiles.spelling import varint
 
 UNTIMED = (E.BATCH, E.FREQUENCY, E.TIMER_GOROUTINE)
-
-
-def varint(value):
-    """Return a number's bytes."""
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
 
 
 def event(kind, *numbers):

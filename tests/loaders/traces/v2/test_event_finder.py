@@ -12,6 +12,7 @@ from pprofdiff.loaders.traces.v2.event_finder import EventFinder, read_batch_var
 from pprofdiff.loaders.traces.v2.schema import argument_counts
 from pprofdiff.loaders.traces.varints import TAIL
 from tests.examples import examples
+from tests.loaders.profiles.spelling import varint
 
 COUNTS = argument_counts(26)
 TYPES = [type_ for type_ in range(256) if COUNTS[type_] >= 0]
@@ -21,16 +22,6 @@ VALUES = st.one_of(
     st.sampled_from([2**k + d for k in (7, 14, 21, 28, 35, 56, 63) for d in (-1, 0)]),
     st.just(2**64 - 1),
 )
-
-
-def spelled(value, padding=0):
-    """Return a number's bytes, with so many more than it needs."""
-    out = bytearray()
-    while value > 0x7F or padding > 0:
-        out.append(value & 0x7F | 0x80)
-        padding -= value <= 0x7F
-        value >>= 7
-    return bytes((*out, value))
 
 
 @st.composite
@@ -44,7 +35,7 @@ def events(draw):
         values[0] %= 2**57
     padding = draw(st.integers(0, 2))
     tail = b"".join(
-        spelled(v, padding if v < 2**30 and (i or type_ < 128) else 0)
+        varint(v, padding if v < 2**30 and (i or type_ < 128) else 0)
         for i, v in enumerate(values)
     )
     return type_, values, bytes((type_,)) + tail

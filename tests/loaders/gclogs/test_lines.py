@@ -44,14 +44,14 @@ def edited(text, edits):
     return bytes(out)
 
 
-def assert_read_as_reference(text, log=None):
-    """Compare whole lines of all runs, but for the timer, which lines do not show."""
+def assert_read_as_reference(text, log=None, unlike=("timer",)):
+    """Compare whole lines of all runs, but for what they do not show of themselves."""
     log = log or scanned(text)
     runs = log.runs if log else ()
     got = [r for run in runs for r in rows(run.cycles) if not r["repaired"]]
     sides = []
     for side in got, reference(text):
-        output = [{**row, "timer": None} for row in side]
+        output = [row | dict.fromkeys(unlike) for row in side]
         sides.append(sorted(output, key=lambda row: str(sorted(row.items()))))
     assert sides[0] == sides[1]
 
@@ -150,3 +150,28 @@ def test_any_blocks_of_a_large_log_read_as_one(seed):
     log = scanned(text)
     assert said(scanned(*blocks)) == said(log)
     assert_read_as_reference(text, log)
+
+
+@pytest.mark.slow
+def test_mutations_read_as_whole_lines_or_not_at_all():
+    chance = random.Random(20)
+    pieces = (
+        b"",
+        b"\n",
+        b"0",
+        b".",
+        b"+",
+        b"gc ",
+        b"gc 9 @1.000",
+        b"\xff",
+        b" P",
+        b"->",
+    )
+    logs = ("sync-pool-gctrace/none-pool.log", "syncpool/new/gctrace.log")
+    raw = b"".join((DATA / name).read_bytes() for name in logs)
+    for _ in range(150):
+        text = bytearray(raw)
+        for _ in range(chance.choice((1, 20, 400))):
+            at = chance.randrange(len(text))
+            text[at : at + chance.randrange(3)] = chance.choice(pieces)
+        assert_read_as_reference(bytes(text), unlike=("stacks_mb", "globals_mb"))

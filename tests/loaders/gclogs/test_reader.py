@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,39 +161,3 @@ def test_a_torn_head_alone_is_a_run_of_none():
 def test_no_line_is_said_in_one_line(raw):
     with pytest.raises(FormatError, match=r"^x\.log: no gctrace line"):
         parse(raw, "x.log")
-
-
-@pytest.mark.slow
-def test_mutations_read_as_whole_lines_or_not_at_all():
-    chance = random.Random(20)
-    raw = b"".join(
-        (DATA / name).read_bytes()
-        for name in ("sync-pool-gctrace/none-pool.log", "syncpool/new/gctrace.log")
-    )
-    for _ in range(150):
-        text = bytearray(raw)
-        for _ in range(chance.choice((1, 20, 400))):
-            at = chance.randrange(len(text))
-            text[at : at + chance.randrange(3)] = chance.choice(
-                (
-                    b"",
-                    b"\n",
-                    b"0",
-                    b".",
-                    b"+",
-                    b"gc ",
-                    b"gc 9 @1.000",
-                    b"\xff",
-                    b" P",
-                    b"->",
-                )
-            )
-        log = scanned(bytes(text))
-        got = [
-            row for run in log.runs for row in rows(run.cycles) if not row["repaired"]
-        ]
-        want = reference(bytes(text))
-        order = lambda row: sorted((k, str(v)) for k, v in row.items())  # noqa: E731
-        unstacked = [{**row, "stacks_mb": None, "globals_mb": None} for row in want]
-        plain = [{**row, "stacks_mb": None, "globals_mb": None} for row in got]
-        assert sorted(plain, key=order) == sorted(unstacked, key=order)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import subprocess
 from collections import Counter
 
@@ -11,6 +10,7 @@ import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
 from tests.examples import daily
+from tests.loaders.traces import parsed
 
 from . import make, oracle, upstream
 from .toolchains import MissingGoError, run_go, version
@@ -24,8 +24,6 @@ MADE = (
     ("flight", "1.25.14"), ("generations", "1.26.8"), ("http", "1.26.8"),
     ("whole", "1.27.3"), ("procs", "1.27.3"),
 )  # fmt: skip
-LINE = re.compile(r"M=(-?\d+) P=(-?\d+) G=(-?\d+) (\w+) Time=(-?\d+)(.*)")
-MOVE = re.compile(r' (GoID|ProcID)=(-?\d+) (\w+)->(\w+) Reason=(".*")')
 
 
 @pytest.fixture(
@@ -58,21 +56,16 @@ def moves(trace):
 
 @pytest.mark.matrix
 def test_counts_and_transitions_are_those_that_go_prints(trace, summary, moves):
-    found = map(LINE.match, oracle.parsed(trace).splitlines())
-    printed = [line.groups() for line in found if line]
-    assert Counter(kind for _, _, _, kind, _, _ in printed) == summary["kinds"]
-    assert len(printed) == summary["events"]
-    assert (int(printed[0][4]), int(printed[-1][4])) == (
-        summary["first_ns"], summary["last_ns"],
-    )  # fmt: skip
+    printed = list(parsed.read_events(oracle.parsed(trace).splitlines(keepends=True)))
+    assert Counter(event.kind for event in printed) == summary["kinds"]
+    ends = printed[0].time, printed[-1].time
+    assert ends == (summary["first_ns"], summary["last_ns"])
     got = []
-    for thread, proc, goroutine, kind, time, rest in printed:
-        if kind == "StateTransition":
-            scope, number, old, new, reason = MOVE.match(rest).groups()
+    for event in printed:
+        if event.moved:
+            scope, *move = event.moved
             name = "goroutine" if scope == "GoID" else "proc"
-            why = upstream.unquoted(reason).decode()
-            context = int(thread), int(proc), int(goroutine)
-            got.append((int(time), name, int(number), old, new, why, *context))
+            got.append((event.time, name, *move, *event[:3]))
     fields = [
         "time_ns",
         "scope",

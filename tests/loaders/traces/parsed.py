@@ -94,13 +94,13 @@ def events_of(path):
         stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
         errors="replace",
     ) as process:  # fmt: skip
-        found = list(_events(process.stdout))
+        found = list(read_events(process.stdout))
         process.wait()
         errors.seek(0)
         return found, errors.read().decode("utf-8", "replace").strip()
 
 
-def _events(lines):
+def read_events(lines):
     """Yield the events of printed lines."""
     once = cache(lambda value: value)
     fields, stacks, frames, last, function = None, ([], []), [], 0, ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
-from pprofdiff.analysis.causes.places import is_benchmark
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
@@ -144,9 +143,6 @@ def with_allocations(
         names = ", ".join(unit.name for unit in places)
         for finding in causes_of_measured(Case(of_unit), moved=False).found:
             if not finding.sure or finding.severity == "info":
-                continue
-            if all(map(is_benchmark, finding.functions)):
-                # What it allocates itself depends on how often it runs.
                 continue
             change = finding.functions, finding.direction
             at = next((has[name] for name in finding.functions if name in has), None)

@@ -34,6 +34,7 @@ from pprofdiff.analysis.causes.places import (
     gives_to_caller,
     holding,
     holds_all,
+    is_benchmark,
     moved_to_instances,
     owned_by,
     places,
@@ -516,11 +517,21 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
         and is_large(view.totals, site)
         and " → " in amounts(view.totals, site)
         and not (view.mix and only_varies(view.comparison, site.name))
+        and not _is_data(site)
     ]
     found = view.sites.with_common_caller(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
     return needed(view.totals, kept)[:_SITES]
+
+
+def _is_data(site: Site) -> bool:
+    """Return whether a benchmark itself makes as many objects, of another size.
+
+    Its data differ from operation to operation, so that their mean depends on b.N.
+    """
+    base, new = site.objects
+    return is_benchmark(site.name) and abs(new - base) <= max(OBJECT, MINOR * base)
 
 
 def _of_site(

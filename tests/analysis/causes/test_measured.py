@@ -1371,3 +1371,50 @@ def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said()
     first, second = found.causes
     assert first.title.startswith("A: p.F uses 3.00× the CPU")
     assert second.title.startswith("B: p.F allocates less: 64 → 48 B/op")
+
+
+def _benchmarks(**of_each):
+    """Return a side of benchmarks, each with (samples of F, (objects, bytes))."""
+    return [
+        Unit(
+            {path("F", bench=name): cost, path("Rest", bench=name): 300},
+            {path("F", bench=name): made},
+            name=name,
+        )
+        for name, (cost, made) in of_each.items()
+    ]
+
+
+def test_of_benchmarks_that_moved_both_ways_each_has_its_place():
+    """Samples show what costs more: counted bytes alone would say less of it."""
+    base = _benchmarks(A=(300, (4, 176)), B=(900, (20, 4_000)))
+    new = _benchmarks(A=(900, (8, 672)), B=(300, (36, 9_000)))
+    found = report_of(compared(base, new)).findings
+    first, second = found.causes
+    assert first.title.startswith("A: p.F uses 3.00× the CPU")
+    assert "It allocates 176 → 672 B/op, 4 → 8 allocs/op." in first.text
+    assert second.title.startswith("B: p.F uses 67% less CPU")
+
+
+def test_where_sites_alone_explain_a_mean_each_benchmark_has_its_own():
+    """No benchmark allocates what both do on average."""
+    base = _benchmarks(A=(300, (4, 400)), B=(300, (0, 0)))
+    new = _benchmarks(A=(300, (2, 200)), B=(300, (0, 0)))
+    moved = [
+        [unit._replace(kernel=factor) for unit in side]
+        for side, factor in ((base, 1.0), (new, 0.8))
+    ]
+    found = report_of(compared(*moved)).findings
+    assert [one.unit for one in found.causes if one.site] == ["A"]
+    assert "on average" not in " ".join(one.text for one in found.causes)
+
+
+@pytest.mark.parametrize(("objects", "causes"), [(1, 0), (2, 1)])
+def test_the_size_of_what_a_benchmark_makes_itself_is_no_cause(objects, causes):
+    """Another number of objects is one: its variables may escape now."""
+    stack = (f"{PACKAGE}.BenchmarkAll", "testing.(*B).runN")
+    sides = [
+        Unit({path("F"): 600}, {stack: (count, 18 * count - less)})
+        for count, less in ((1, 0), (objects, 2))
+    ]
+    assert len(report_of(compared(*sides)).findings.causes) == causes

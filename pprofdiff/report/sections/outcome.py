@@ -114,8 +114,12 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
         *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
         # A count that is 0 on both sides is not shown.
         *(
-            _count(one, values=single, exact=outcome.verdict == "unknown")
+            (
+                _counted_both_ways(outcome, one.unit)
+                or _count(one, values=single, exact=outcome.verdict == "unknown")
+            )
             for one in outcome.counted
+            # A count that is 0 on both sides is not shown.
             if counts(one) not in _NONE
         ),
         *_without_mean(outcome),
@@ -128,9 +132,9 @@ def _without_mean(outcome: Outcome) -> list[str]:
     many = len(outcome.units)
     if not some or any(one.unit == "allocs/op" for one in outcome.counted):
         return []
-    more = sum(one.new > one.base for unit in some if (one := unit.objects))
-    if 0 < more < len(some):
-        return [f"more allocs/op in {more} and fewer in {len(some) - more} of {many}"]
+    if both := _counted_both_ways(outcome, "allocs/op"):
+        return [both]
+    more = any(one.new > one.base for unit in some if (one := unit.objects))
     where = _every(many) if len(some) == many else f"{len(some)} of {many}"
     sizes = {
         unit.name: one
@@ -138,10 +142,26 @@ def _without_mean(outcome: Outcome) -> list[str]:
         if (one := unit.differing("B/op")) and counts(one) != number(one, one.base)
     }
     alike = sizes.keys() == {unit.name for unit in some} and all(
-        (one.new > one.base) == bool(more) for one in sizes.values()
+        (one.new > one.base) == more for one in sizes.values()
     )
     what = "B/op and allocs/op" if alike else "allocs/op"
     return [f"{'more' if more else 'fewer'} {what} in {where}"]
+
+
+def _counted_both_ways(outcome: Outcome, count: str) -> str:
+    """Return how many benchmarks allocate more, and how many less; "" if none do both.
+
+    A mean of both describes none of them.
+    """
+    ways = [
+        one.new > one.base
+        for unit in outcome.units
+        if (one := unit.differing(count)) and counts(one) != number(one, one.base)
+    ]
+    more, fewer = ways.count(True), ways.count(False)
+    if not more or not fewer:
+        return ""
+    return f"more {count} in {more} and fewer in {fewer} of {len(outcome.units)}"
 
 
 def _every(many: int) -> str:

@@ -279,3 +279,15 @@ def test_too_few_turns_have_no_interval_anywhere():
     outcome = report_of(compared(one, one, runs=1, turns=3)).outcome
     assert not any(is_bounded(*measure.judged.bounds) for measure in outcome.measures)
     assert "(too few rounds for an interval)" in outcome_text(outcome).headline
+
+
+def test_counts_of_benchmarks_that_go_both_ways_have_no_mean():
+    def side(*sizes):
+        return [
+            one._replace(allocated={F: (3, size)})
+            for one, size in zip(THREE, sizes, strict=True)
+        ]
+
+    headline, below = sentences(side(100, 300, 50), side(50, 600, 50))
+    said = " ".join([headline, *below])
+    assert "more B/op in 1 and fewer in 1 of 3, allocs/op unchanged" in said

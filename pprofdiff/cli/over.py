@@ -7,6 +7,7 @@ from contextlib import suppress
 from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.options import FLAGS, Options
 from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import fleet_options
 from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import PprofDiffError, UsageError
 from pprofdiff.report.files import replace_file
@@ -28,7 +29,6 @@ def run_over(options: Options, screen: Screen) -> int:
     writers = [(path, series_writer_for(path)) for path in options.outputs]
     from pprofdiff.analysis.series.changes import need_ruptures
     from pprofdiff.analysis.series.judged import judge_series
-    from pprofdiff.cli.fleets import fleet_options
     from pprofdiff.fleets.over import load_series
     from pprofdiff.report.series.model import series_report
     from pprofdiff.report.series.sentences import series_parts

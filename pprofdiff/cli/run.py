@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.profiles.rows import Granularity
     from pprofdiff.analysis.settings import Span
+    from pprofdiff.fleets.sides import FleetOptions
     from pprofdiff.model.source import Sources
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
@@ -283,23 +284,12 @@ def _pprof_view(options: Options, screen: Screen) -> int:
 
 
 def _view_options(options: Options) -> ViewOptions:
+    from dataclasses import fields
+
     from pprofdiff.report.pprof.view import ViewOptions
 
-    return ViewOptions(
-        filters=options.filters,
-        sample_index=options.sample_index,
-        mean=options.mean,
-        unit=options.unit,
-        granularity=options.granularity,
-        noinlines=options.noinlines,
-        relative_percentages=options.relative_percentages,
-        drop_negative=options.drop_negative,
-        sort="cum" if options.sort == "cum" else "flat",
-        nodecount=options.nodecount,
-        nodefraction=options.nodefraction,
-        edgefraction=options.edgefraction,
-        trim=options.trim,
-    )
+    names = (field.name for field in fields(ViewOptions))
+    return ViewOptions(**{name: getattr(options, name) for name in names})
 
 
 def _must_have_profiles(options: Options, loaded: Loaded) -> None:
@@ -394,7 +384,6 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
 
 
 def _fleets(options: Options, waiting: Waiting) -> Loaded:
-    from pprofdiff.cli.fleets import fleet_options
     from pprofdiff.fleets.sides import load_fleets
 
     if not options.base:
@@ -411,6 +400,24 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
 
     base = None if loaded.base is None else without_paths(loaded.base)
     return replace(loaded, base=base, new=without_paths(loaded.new))
+
+
+def fleet_options(options: Options, waiting: Waiting) -> FleetOptions:
+    """Return the options for reading fleets; `waiting` shows progress."""
+    from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions
+
+    return FleetOptions(
+        by=options.by or None,
+        scheduler=options.scheduler,
+        max_skipped=(
+            MAX_SKIPPED if options.max_skipped is None else options.max_skipped
+        ),
+        labels=bool(options.tagfocus or options.tagignore),
+        max_size=options.max_size,
+        anonymous=options.no_paths,
+        progress=waiting.say,
+        group_by=options.group_by,
+    )
 
 
 def _with_notes(loaded: Loaded, screen: Screen) -> Loaded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -202,7 +202,6 @@ NAMES = st.sampled_from(
 
 
 @given(profiles(), NAMES, NAMES)
-@settings(deadline=None)
 def test_focus_and_ignore_commute(profile, focus, ignore):
     together = filtered(profile, Filters(focus=focus, ignore=ignore)).profile
     one = filtered(profile, Filters(focus=focus)).profile
@@ -215,7 +214,6 @@ def test_focus_and_ignore_commute(profile, focus, ignore):
 # focus drops too.
 @pytest.mark.slow
 @given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "true")))
-@settings(deadline=None)
 def test_tags_and_names_commute(profile, focus, tag):
     together = filtered(profile, Filters(focus=focus, tagfocus=tag)).profile
     first = filtered(profile, Filters(focus=focus)).profile
@@ -223,7 +221,6 @@ def test_tags_and_names_commute(profile, focus, tag):
 
 
 @given(profiles(), NAMES)
-@settings(deadline=None)
 def test_focus_and_its_reverse_share_out_all_samples_with_a_stack(profile, name):
     kept, rest = (
         filtered(profile, Filters(**{which: name})).profile.values.sum(axis=0)
@@ -235,7 +232,6 @@ def test_focus_and_its_reverse_share_out_all_samples_with_a_stack(profile, name)
 
 @pytest.mark.slow
 @given(profiles(), NAMES, st.sampled_from(("hide", "show", "show_from")))
-@settings(deadline=None)
 def test_a_filter_applied_twice_does_no_more(profile, name, option):
     options = Filters(**{option: name})
     once = filtered(profile, options).profile
@@ -244,7 +240,6 @@ def test_a_filter_applied_twice_does_no_more(profile, name, option):
 
 @pytest.mark.slow
 @given(profiles(), NAMES)
-@settings(deadline=None)
 def test_what_is_left_still_adds_up(profile, name):
     hidden = filtered(profile, Filters(hide=name)).profile
     keys, ids = frame_keys(hidden, "functions")

@@ -20,17 +20,10 @@ RUNS = Path(__file__).parents[2] / "data" / "unchanged"
 
 def compared(base, new, kind="cpu", slower=1.0):
     """Compare two runs of one build; an operation of new takes so many times as long."""
-    sides = [
-        side(
-            label,
-            [
-                Capture(
-                    f"{label}.pb.gz", "profile", capture(RUNS / run / f"{kind}.pb.gz")
-                )
-            ],
-        )
-        for label, run in (("base", base), ("new", new))
-    ]
+    sides = []
+    for label, run in (("base", base), ("new", new)):
+        content = capture(RUNS / run / f"{kind}.pb.gz")
+        sides.append(side(label, [Capture(f"{label}.pb.gz", "profile", content)]))
     return compare(*sides, work=counted((1200, round(1200 / slower))))
 
 

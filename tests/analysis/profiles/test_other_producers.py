@@ -234,6 +234,12 @@ def written(folder, **sides):
     return [folder / name for name in sides]
 
 
+def folded(path, **stacks):
+    """Write folded stacks below main, by keyword with `__` for `;`; return the path."""
+    below = {f"main;{name.replace('__', ';')}": n for name, n in stacks.items()}
+    return written(path.parent, **{path.name: below})[0]
+
+
 def test_functions_of_one_name_are_the_program_s_if_one_of_them_is(tmp_path):
     """Which ``<module>`` comes first differs between sides."""
     library = "/usr/lib/python3.11/pkgutil.py:22 (<module>)"
@@ -352,13 +358,11 @@ def test_the_kernel_is_no_call_site_of_go(cli, tmp_path):
     """Names that gcc gives clones have a dot, as those of Go do."""
     wait = "runtime.mcall;runtime.schedule;runtime.stopm;runtime.futex.abi0"
     kernel = "entry_SYSCALL_64_after_hwframe;do_syscall_64;finish_task_switch.isra.0"
-    for name, count in (("base", 5), ("new", 80)):
-        text = (
-            f"ring;runtime.main;main.main;main.put 900\nring;{wait};{kernel} {count}\n"
-        )
-        (tmp_path / name).write_text(text)
-    sides = tmp_path / "base", tmp_path / "new"
-    diff = pprofdiff.diff(*sides).data
+    base, new = (
+        {"ring;runtime.main;main.main;main.put": 900, f"ring;{wait};{kernel}": count}
+        for count in (5, 80)
+    )
+    diff = pprofdiff.diff(*written(tmp_path, base=base, new=new)).data
     names = diff.paired_functions.names
     rows = [row for row, name in enumerate(names) if name.endswith("_[k]")]
     assert len(rows) == 3
@@ -403,26 +407,11 @@ def test_code_without_names_takes_shares_from_all_other(cli):
 
 def test_a_share_includes_what_a_function_calls_on_both_sides(cli, tmp_path):
     """`find` looks up a hash in base and searches a list in new."""
-    stacks = {
-        "base": {
-            "find;lookup": 60,
-            "find": 5,
-            "render": 300,
-            "parse": 300,
-            "read": 300,
-        },
-        "new": {
-            "find;equal": 400,
-            "find": 90,
-            "render": 170,
-            "parse": 160,
-            "read": 170,
-        },
-    }
-    for side, counts in stacks.items():
-        lines = (f"main;serve;{stack} {count}\n" for stack, count in counts.items())
-        (tmp_path / f"{side}.folded").write_text("".join(lines))
-    out = cli(tmp_path / "base.folded", tmp_path / "new.folded").out
+    rest = {"serve__render": 300, "serve__parse": 300, "serve__read": 300}
+    base = folded(tmp_path / "base", serve__find__lookup=60, serve__find=5, **rest)
+    rest = {"serve__render": 170, "serve__parse": 160, "serve__read": 170}
+    new = folded(tmp_path / "new", serve__find__equal=400, serve__find=90, **rest)
+    out = cli(base, new).out
     assert first_cause(out).startswith("find takes more of the samples: 6.74 → 49.49%")
     assert "lookup 6.22 → 0.00%" in " ".join(out.split())
     assert "2. " not in out
@@ -471,18 +460,12 @@ def test_sample_types_are_known_by_what_they_mean(types, name, primary):
 
 def test_objects_of_java_follow_their_bytes(tmp_path):
     kinds = ("alloc_in_new_tlab_objects", "alloc_in_new_tlab_bytes")
-    units = ("count", "bytes")
+    types = tuple(map(ValueType, kinds, ("count", "bytes")))
     paths = []
     for side in ("base", "new"):
-        profile = read(side).data
-        profile = replace(
-            profile,
-            sample_types=tuple(map(ValueType, kinds, units)),
-            period_type=None,
-            period=None,
-        )
+        profile = replace(read(side).data, sample_types=types, period_type=None)
         paths.append(tmp_path / f"{side}.pb")
-        paths[-1].write_bytes(encode(profile))
+        paths[-1].write_bytes(encode(replace(profile, period=None)))
     profiles = pprofdiff.compare(*paths).data.profiles
     assert [one.sample_type.type for one in profiles] == [*kinds[::-1]]
 
@@ -594,13 +577,6 @@ def test_bytes_and_ticks_of_folded_stacks_are_no_samples(cli, tmp_path):
     few = tmp_path / "few.folded"
     few.write_text("main;store_put 800000\nmain;store_index 150000\n")
     assert cli(few, jemalloc[0]).status == 0
-
-
-def folded(path, **stacks):
-    """Write folded stacks below main, by keyword with `__` for `;`; return the path."""
-    lines = (f"main;{name.replace('__', ';')} {n}\n" for name, n in stacks.items())
-    path.write_text("".join(lines))
-    return path
 
 
 @pytest.mark.parametrize("work", [(), ("--work", "1:1")])

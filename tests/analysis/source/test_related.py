@@ -120,6 +120,12 @@ def own(stack, samples, called):
     return {("m.F",): samples, stack: called}
 
 
+def with_changed(comparison, sources, causes=()):
+    """Return causes with what is said of changed functions that ran."""
+    findings = Findings(causes, None)
+    return with_source(comparison, findings, Code(sources), whole=False).findings
+
+
 def of_functions(tmp_path, changes, *, file="", ran=None, causes=()):
     """Return `causes` with what is said of functions with samples and no known lines.
 
@@ -131,9 +137,7 @@ def of_functions(tmp_path, changes, *, file="", ran=None, causes=()):
     if ran is not None:
         carriers = Carriers(comparison.cpu, sources, least=0.0)
         return changed_alone(carriers, Ran(frozenset(ran), ("Get", "Put")))
-    return with_source(
-        comparison, Findings(causes, None), Code(sources), whole=False
-    ).findings
+    return with_changed(comparison, sources, causes)
 
 
 def elsewhere(file):
@@ -247,9 +251,7 @@ def of_one_file(tmp_path, texts, frames):
     stacks = {(one,): 9 for one in frames}
     versions = [FILES | {"f.go": text} for text in texts]
     comparison, sources = differing(tmp_path, versions, (stacks, stacks))
-    return with_source(
-        comparison, Findings((), None), Code(sources), whole=False
-    ).findings
+    return with_changed(comparison, sources)
 
 
 @pytest.mark.parametrize(
@@ -337,9 +339,7 @@ def of_declared(tmp_path, base, new, **samples):
         )
     versions = {"f.go": base}, {"f.go": new}
     comparison, sources = differing(tmp_path, versions, sides)
-    (found,) = with_source(
-        comparison, Findings((), None), Code(sources), whole=False
-    ).findings.found
+    (found,) = with_changed(comparison, sources).found
     return found.title
 
 
@@ -420,9 +420,7 @@ def test_functions_that_moved_to_another_file_did_not_change(tmp_path, new, said
     comparison, sources = differing(
         tmp_path, ({"go.mod": "module m\n", "f.go": both}, left), [stack, stack]
     )
-    (found,) = with_source(
-        comparison, Findings((), None), Code(sources), whole=False
-    ).findings.found
+    (found,) = with_changed(comparison, sources).found
     assert said in found.title
 
 
@@ -736,6 +734,24 @@ COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"
 SAME = "The code of all packages with samples is the same in both builds"
 
 
+def in_f(line=5):
+    """Return the stack of F, at a line of its file, in its benchmark."""
+    _, benchmark, *loop = path("F")
+    own = f"{PACKAGE}.F", "/b/p/f.go", line
+    return (own, (benchmark, "/b/p/f_test.go", 4), *loop)
+
+
+def line_of(called, text):
+    """Return the line of a file in which a function is called."""
+    return text.split("\n").index(f"\t{called}()") + 1
+
+
+def reported_in_p(tmp_path, comparison, *versions):
+    """Return the report on package p, given the files that each commit writes."""
+    sources = committed(tmp_path, "example.com/p", *versions)
+    return report_of(comparison, sources=sources)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -747,12 +763,9 @@ SAME = "The code of all packages with samples is the same in both builds"
 )
 def test_builds_of_the_same_code_are_not_slower(tmp_path, changes, said):
     """Whatever benchmarks show: nothing but a comment changed, or another test."""
-    _, benchmark, *loop = path("F")
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
-    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
+    comparison = compared(Unit({in_f(): 600}), Unit({in_f(): 900}))
     files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
-    sources = committed(tmp_path, "example.com/p", files, changes)
-    report = report_of(comparison, sources=sources)
+    report = reported_in_p(tmp_path, comparison, files, changes)
     assert report.outcome.verdict == ("unknown" if said else "slower")
     assert (said or "") in text(report)
     assert (SAME in text(report)) == (said is not None)
@@ -780,11 +793,8 @@ def test_what_a_package_imports_may_change_what_its_functions_cost(
         "re/re.go": 'package re\n\nimport "example.com/p/re/parse"\n',
         "re/parse/p.go": "package parse\n\nvar Less = 1\n",
     }
-    _, benchmark, *loop = path("F")
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
-    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
-    sources = committed(tmp_path, "example.com/p", files, changes)
-    report = report_of(comparison, sources=sources)
+    comparison = compared(Unit({in_f(): 600}), Unit({in_f(): 900}))
+    report = reported_in_p(tmp_path, comparison, files, changes)
     assert report.outcome.verdict == ("unknown" if same else "slower")
     assert (SAME in text(report)) == same
 
@@ -792,8 +802,7 @@ def test_what_a_package_imports_may_change_what_its_functions_cost(
 def test_where_benchmarks_were_rewritten_no_line_of_the_program_is_named(tmp_path):
     files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
     changed = {"f.go": COMMENTED.replace("work()", "work(1)") % "F"}
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), *path("F")[1:])
-    comparison = compared(Unit({stack: 600}), Unit({stack: 900}))
+    comparison = compared(Unit({in_f(): 600}), Unit({in_f(): 900}))
     sources = committed(tmp_path, "example.com/p", files, changed)
     assert "(f.go:5, " in text(report_of(comparison, sources=sources))
     turns = replace(comparison.turns, rewritten="data (in BenchmarkAll)")
@@ -831,12 +840,9 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     files = {"f_test.go": TESTS_OF_F, "f.go": COMMENTED % "F"}
     files |= {"g.go": "package p\n\nfunc G() {\n}\n"}
     changed = {"g.go": "package p\n\nfunc G() {\n\tF()\n}\n"}
-    _, benchmark, *loop = path("F")
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", 5), (benchmark, "/b/p/f_test.go", 4), *loop)
-    comparison = compared(*[Unit({stack: 600}, noise=0.2)] * 2)
+    comparison = compared(*[Unit({in_f(): 600}, noise=0.2)] * 2)
     assert report_of(comparison).outcome.needs
-    sources = committed(tmp_path, "example.com/p", files, changed)
-    report = report_of(comparison, sources=sources)
+    report = reported_in_p(tmp_path, comparison, files, changed)
     assert report.outcome.needs == ""
     said = "The code of no function in the CPU profile changed; code changed elsewhere: g.go"
     assert said in text(report)
@@ -848,8 +854,7 @@ def test_where_no_line_has_the_cpu_of_a_place_the_one_that_allocates_is_named(tm
         "package p\n\nfunc G() {\n\tmake%s()\n}\n",
         "package p\n\nfunc F(%s) {\n\tcall()\n}\n",
     )
-    _, benchmark, *loop = path("F")
-    below = ((f"{PACKAGE}.F", "/b/p/f.go", 4), (benchmark, "/b/p/f_test.go", 4), *loop)
+    below = in_f(4)
     made = ("runtime.mallocgc", (f"{PACKAGE}.G", "/b/p/g.go", 4), *below)
     sides = [
         Unit(
@@ -904,36 +909,20 @@ def test_a_type_with_other_fields_is_named_where_no_function_changed(
 ):
     """How large its values are decides what they cost."""
     texts = OF_TYPES, OF_TYPES.replace(old, new, 1)
-    _, benchmark, *loop = path("F")
-    stacks = [
-        (
-            (f"{PACKAGE}.F", "/b/p/f.go", text.split("\n").index("\twork()") + 1),
-            (benchmark, "/b/p/f_test.go", 4),
-            *loop,
-        )
-        for text in texts
-    ]
+    stacks = [in_f(line_of("work", text)) for text in texts]
     comparison = compared(*(Unit({stack: 600}, noise=0.2) for stack in stacks))
     files = {"f_test.go": TESTS_OF_F, "f.go": texts[0]}
-    sources = committed(tmp_path, "example.com/p", files, {"f.go": texts[1]})
-    found = text(report_of(comparison, sources=sources))
+    found = text(reported_in_p(tmp_path, comparison, files, {"f.go": texts[1]}))
     assert said in found
     assert ("fields of type" in found) == ("fields" in said)
 
 
 def test_a_renamed_type_has_the_same_fields(tmp_path):
     text_of = OF_TYPES.replace("T struct", "U struct").replace("*T", "*U")
-    _, benchmark, *loop = path("F")
-    line = OF_TYPES.split("\n").index("\twork()") + 1
-    stack = (
-        (f"{PACKAGE}.F", "/b/p/f.go", line),
-        (benchmark, "/b/p/f_test.go", 4),
-        *loop,
-    )
+    stack = in_f(line_of("work", OF_TYPES))
     comparison = compared(*2 * [Unit({stack: 600}, noise=0.2)])
     files = {"f_test.go": TESTS_OF_F, "f.go": OF_TYPES}
-    sources = committed(tmp_path, "example.com/p", files, {"f.go": text_of})
-    found = text(report_of(comparison, sources=sources))
+    found = text(reported_in_p(tmp_path, comparison, files, {"f.go": text_of}))
     assert "is the only function in the CPU profile whose code changed" in found
     assert "fields of type" not in found
 
@@ -942,17 +931,14 @@ def test_a_renamed_type_has_the_same_fields(tmp_path):
 def test_a_type_is_named_whose_values_are_larger_now(tmp_path, objects):
     """If F makes more of them, their size is no reason alone."""
     texts = OF_TYPES, OF_TYPES.replace("n, m int", "n, m, o int")
-    _, benchmark, *loop = path("F")
-    at = texts[0].split("\n").index("\twork()") + 1
-    stack = ((f"{PACKAGE}.F", "/b/p/f.go", at), (benchmark, "/b/p/f_test.go", 4), *loop)
+    stack = in_f(line_of("work", texts[0]))
     made = (("runtime.mallocgc", "/go/src/runtime/malloc.go", 9), *stack)
     comparison = compared(
         Unit({stack: 600}, {made: (100, 1600)}),
         Unit({stack: 600}, {made: (objects, 24 * objects)}),
     )
     files = {"f_test.go": TESTS_OF_F, "f.go": texts[0]}
-    sources = committed(tmp_path, "example.com/p", files, {"f.go": texts[1]})
-    found = text(report_of(comparison, sources=sources))
+    found = text(reported_in_p(tmp_path, comparison, files, {"f.go": texts[1]}))
     assert "p.F allocates more: " in found
     said = "Changed: f.go:9 in p.Of, which p.F makes"
     assert (said in found) == (objects == 100)

@@ -1,26 +1,21 @@
-"""How often the internal control is right: bias, spread and coverage on planted changes.
+"""How often the internal control is right: coverage on planted changes.
 
-``python -m tests.calibration.control [SPLITS]`` prints a row for each workload, number of
-runs a side and change. Runs of one build are split in two sides at random. A change of a
+Runs of one build are split in two sides at random. A change of a
 known part of the total is planted in a function by adding a binomial part of its
 samples again, with all that is above and below it; new's machine gives `times` as much.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from pathlib import Path
 
 import numpy as np
 
-from pprofdiff.analysis.control.alike import scaled_alike
 from pprofdiff.analysis.control.estimate import Control, control
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.work import counted
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture
 from tests.conftest import capture
@@ -89,7 +84,7 @@ def _stacks(profile):
     ]
 
 
-def split(runs, rng, size, function=None, part=0.0, times=1.0, *, work=False):
+def split(runs, rng, size, function=None, part=0.0, times=1.0):
     """Return the comparison of two random sides of `size` runs, with a change planted."""
     order = rng.permutation(runs.counts.shape[1])
     base = runs.counts[:, order[:size]].sum(axis=1)
@@ -105,119 +100,40 @@ def split(runs, rng, size, function=None, part=0.0, times=1.0, *, work=False):
         *(
             side(label, [Capture(f"{label}.pb.gz", "profile", runs.profile(counts))])
             for label, counts in (("base", base), ("new", new))
-        ),
-        work=counted((1000, round(1000 * times))) if work else None,
+        )
     )
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What many splits with one true cost gave, where the control holds."""
+    """The controls of splits with one true cost, where they hold."""
 
-    splits: int
-    controls: list[Control]
+    holding: list[Control]
     true: float
-
-    @cached_property
-    def holding(self):
-        """The controls that hold."""
-        return [c for c in self.controls if c.holds]
-
-    @property
-    def holds(self):
-        """The part of all splits in which it holds."""
-        return len(self.holding) / self.splits
-
-    @property
-    def errors(self):
-        """Log of estimated over true cost."""
-        return np.array([log(c.cost.ratio / self.true) for c in self.holding])
 
     @property
     def coverage(self):
         """The part of intervals that contain the true cost."""
-        return float(
-            np.mean([c.cost.low <= self.true <= c.cost.high for c in self.holding])
-        )
-
-    @property
-    def significant(self):
-        """The part of intervals that exclude 1."""
-        return float(np.mean([c.cost.low > 1 or c.cost.high < 1 for c in self.holding]))
+        costs = [c.cost for c in self.holding]
+        return float(np.mean([c.low <= self.true <= c.high for c in costs]))
 
     @property
     def wrong(self):
         """The part of intervals that lie wholly on the wrong side of 1."""
-        if self.true == 1:
-            return self.significant
-        return float(np.mean([c.cost.high < 1 for c in self.holding]))
-
-    @property
-    def width(self):
-        """The median of the intervals' half widths."""
-        return float(
-            np.median([log(c.cost.high / c.cost.low) / 2 for c in self.holding])
-        )
+        costs = [c.cost for c in self.holding]
+        wrong = [c.high < 1 or (self.true == 1 and c.low > 1) for c in costs]
+        return float(np.mean(wrong))
 
 
-def rates(
-    runs, size, splits, function=None, part=0.0, times=1.0, *, work=False, seed=1
-):
+def rates(runs, size, splits, function=None, part=0.0, times=1.0):
     """Return the rates over random splits."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     made = [
-        control(split(runs, rng, size, function, part, times, work=work))
-        for _ in range(splits)
+        control(split(runs, rng, size, function, part, times)) for _ in range(splits)
     ]
-    return Rates(splits, [c for c in made if c is not None], 1 + part)
-
-
-SETS = {
-    "unchanged": ("lineproto.Parse", "tsdb.(*Shard).Write", "lineproto.(*Point).Key"),
-    "control/records": ("main.distance", "encoding/json.Unmarshal", "main.slug"),
-    "control/requests": ("main.matches", "main.(*server).page", "main.(*server).order"),
-}
+    return Rates([c for c in made if c is not None and c.holds], 1 + part)
 
 
 def full_name(runs, end):
     """Return the function of the runs whose name ends so."""
     return next(f for f in runs.merged.function_names() if f.endswith(end))
-
-
-def main() -> None:
-    """Print the table."""
-    splits = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    print(f"{splits} splits a row; figures in %, of splits where it holds")
-    print(f"{'runs of':17s} {'a side':>6s}  {'planted in':24s} {'true':>5s} {'x':>3s} "
-          f"{'holds':>5s} {'bias':>5s} {'sd':>4s} {'width':>5s} {'cover':>5s} {'significant':>5s} {'wrong':>5s}")  # fmt: skip
-    for folder, functions in SETS.items():
-        runs = Runs(folder)
-        whole = len(runs.files) // 2
-        for size in (1, 2, whole):
-            cases = [(None, 0.0, 1.0), (None, 0.0, 2.0)]
-            cases += [
-                (f, p, t)
-                for f in functions
-                for p, t in ((0.02, 1), (0.05, 1), (0.1, 1), (0.1, 1.5))
-            ]
-            for end, part, times in cases:
-                function = None if end is None else full_name(runs, end)
-                got = rates(runs, size, splits, function, part, times)
-                line = f"{folder.removeprefix('control/'):17s} {size:6d}  {end or 'nothing':24s} {100 * part:+5.0f} {times:3.1f} {100 * got.holds:5.0f} "
-                if len(got.holding) >= 5:
-                    line += (f"{100 * got.errors.mean():+5.1f} {100 * got.errors.std():4.1f} {100 * got.width:5.1f} "
-                             f"{100 * got.coverage:5.0f} {100 * got.significant:5.0f} {100 * got.wrong:5.0f}")  # fmt: skip
-                print(line, flush=True)
-        rng = np.random.default_rng(2)
-        for times in (1.0, 2.0):
-            alike = [
-                scaled_alike(split(runs, rng, whole, times=times)).alike
-                for _ in range(splits)
-            ]
-            print(
-                f"{folder.removeprefix('control/'):17s} {whole:6d}  all groups scaled alike  x {times}: {100 * np.mean(alike):.0f} %"
-            )
-
-
-if __name__ == "__main__":
-    main()

@@ -49,7 +49,6 @@ class Nodes(Struct, frozen=True, eq=False):
     folded: NDArray[np.int32]
 
     def __len__(self) -> int:
-        """Return the number of nodes."""
         return len(self.depth)
 
 
@@ -148,8 +147,7 @@ def noise_limit(diff: ProfileDiff) -> float | None:
 
     None if no function's change is, or without a noise model. The limit is the
     functions table's, by cum, so a node with all samples of a function is judged like
-    its row, however many nodes are drawn. It is a billionth below the smallest
-    significant |z|: a z computed in another order stays on its side.
+    its row, however many nodes are drawn.
     """
     judged = diff.table("functions").judge("cum")
     least = None if judged is None else judged.least

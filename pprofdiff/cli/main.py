@@ -39,7 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _status(words: list[str]) -> int:
-    """Run the command; print any error and return the exit status."""
     try:
         return _run(words)
     except PprofDiffError as error:

@@ -281,10 +281,7 @@ def _equal_runs(total: Floats) -> float:
 
 
 def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:
-    """Return squares and freedom of the logarithms of total ÷ exposure.
-
-    A side with a run without samples shows nothing.
-    """
+    """Return squares and freedom of the logarithms of total ÷ exposure."""
     logs = []
     for side in sides:
         totals = side.counts.sum(axis=0)

@@ -217,10 +217,7 @@ def _weights(
     factors: tuple[float, float],
     size: int,
 ) -> NDArray[np.float64]:
-    """Return the weight of each of `size` paths, at most its parent's.
-
-    Sums are of integers, and the scaling after them preserves their order.
-    """
+    """Return the weight of each of `size` paths, at most its parent's."""
     base, new = (
         sums(row, np.abs(side.values[front.stack]), size) * factor
         for side, front, row, factor in zip(sides, fronts, rows, factors, strict=True)

@@ -1,7 +1,4 @@
-"""Whether a text declares a function where its profile says, and where it ends.
-
-A listing of a text that was not built is worse than none.
-"""
+"""Whether a text declares a function where its profile says, and where it ends."""
 
 from __future__ import annotations
 

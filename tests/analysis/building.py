@@ -1,7 +1,5 @@
 """Small profiles built by hand, and hypothesis strategies for pairs of builds."""
 
-from __future__ import annotations
-
 import hypothesis
 import numpy as np
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 ``python -m tests.analysis.growing`` makes the server's profiles again.
 """
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from pathlib import Path

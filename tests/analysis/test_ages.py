@@ -1,7 +1,5 @@
 """How long a process ran, and whether it allocated all that time: GC logs, CPU profiles."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

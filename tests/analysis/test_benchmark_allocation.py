@@ -1,7 +1,5 @@
 """Profiles of allocation next to benchmarks that count it: by operation, the same total."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A busy machine is seen in CPU profiles, and the wall clock decides nothing there."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.analysis.busy import busy, clock_sigma, scheduling_alone

@@ -1,7 +1,5 @@
 """Chains of waits as a tree: each node has what all chains through it add up to."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole sides: profiles paired by kind, runs of one kind added up."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides

@@ -1,7 +1,5 @@
 """Work that nobody typed: what a load generator, or benchmarks, show."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

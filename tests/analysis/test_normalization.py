@@ -1,7 +1,5 @@
 """In what two sides are compared, why, and what cannot be."""
 
-from __future__ import annotations
-
 import math
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Runs that were taken in turns are known by when they began, and only then."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from msgspec.structs import replace

@@ -5,8 +5,6 @@ CPU classes are estimates of wall time, so shares of busy time are compared, wit
 idle marking, which only some versions can name (golang/go#19497).
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ row called a change. There are 28 pairs of runs here, each with a table of group
 of functions by flat and one by cum.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

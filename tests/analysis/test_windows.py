@@ -1,7 +1,5 @@
 """Several profiles of one process are one run: what an agent uploaded, and runs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A run is made once, of the build that is asked for, and loads."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

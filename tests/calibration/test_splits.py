@@ -1,7 +1,5 @@
 """Splits alternate in time, and are never of one run twice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The harness on drawn runs: it passes what keeps its rates, and nothing else."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

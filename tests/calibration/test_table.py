@@ -1,7 +1,5 @@
 """The table marks what misses its bound, and only that."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.calibration.judging import Key

@@ -5,8 +5,6 @@ report, numpy's warnings as errors, and names the seeds of those that go wrong:
 ``python -m tests.cli.fuzzing SEED 1`` runs one of them again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

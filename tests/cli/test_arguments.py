@@ -1,7 +1,5 @@
 """The command line's words: pprof's spelling and the usual one mean the same."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """``pprofdiff bisect``: real histories, real builds, and the commit that was planted."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

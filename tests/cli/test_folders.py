@@ -1,7 +1,5 @@
 """The command line on inputs: logs, benchmarks and load figures, and their flags."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -3,8 +3,6 @@
 `tests.cli.fuzzing` runs more of them.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.fuzzing import faults

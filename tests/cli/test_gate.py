@@ -1,7 +1,5 @@
 """The gate on the command line: exit status, what is printed, files of rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

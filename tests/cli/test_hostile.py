@@ -3,8 +3,6 @@
 Every run writes every kind of report, so that no writer meets what the others do not.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -3,8 +3,6 @@
 Every run goes through the findings, the text and the JSON report.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

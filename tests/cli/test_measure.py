@@ -1,7 +1,5 @@
 """``pprofdiff measure``: real repositories, real benchmarks, and what is left of both."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

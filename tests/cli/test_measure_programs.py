@@ -1,7 +1,5 @@
 """``pprofdiff measure --cmd``: programs that end, and servers under load."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """What is reported of plausible mistakes: which word or file, what is wrong, what to do."""
 
-from __future__ import annotations
-
 import pytest
 
 CPU = ("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")

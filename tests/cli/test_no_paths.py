@@ -1,7 +1,5 @@
 """``--no-paths``: nothing that is written names a folder or host of this machine."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

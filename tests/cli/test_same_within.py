@@ -1,7 +1,5 @@
 """``--same-within``: how near builds must be to be called the same."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

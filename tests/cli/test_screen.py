@@ -1,7 +1,5 @@
 """The screen: marks that every encoding has, full devices, and who wants colour."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

@@ -1,7 +1,5 @@
 """What ends a run leaves no unfinished file behind, and ends it as it ends any program."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Source lines on the command line: listings, findings' changed lines, bad requests."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Standard streams that are closed or full: no traceback, and the verdict stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

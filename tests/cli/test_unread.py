@@ -1,7 +1,5 @@
 """Evidence in a folder that cannot be read: it is named, and nothing passes for it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """The command line from outside: exit statuses, one-line errors, streams, terminals."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

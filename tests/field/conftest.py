@@ -1,7 +1,5 @@
 """The order of tests: all of one pair follow one another, so that it is compared once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """On every pair, both ways: no sentence, sum or mark contradicts its numbers."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

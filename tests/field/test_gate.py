@@ -1,7 +1,5 @@
 """The gate on real captures: it fails no total that the headline cannot tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.analysis.causes.finding import Findings

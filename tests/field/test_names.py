@@ -1,7 +1,5 @@
 """On every pair: what people read distinguishes functions, and names a former one once."""
 
-from __future__ import annotations
-
 import json
 import re
 

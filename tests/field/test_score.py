@@ -3,8 +3,6 @@
 ``PPROFDIFF_GOLDEN=write`` writes it anew, for a look at what a change made of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib

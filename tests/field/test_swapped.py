@@ -1,7 +1,5 @@
 """On every pair: base for new turns the answer around, and changes nothing else."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from math import isclose

@@ -1,7 +1,5 @@
 """Two runs of one build, quiet and busy: no verdict, no finding, no gate that trips."""
 
-from __future__ import annotations
-
 import re
 from typing import get_args
 

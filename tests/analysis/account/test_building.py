@@ -1,7 +1,5 @@
 """The account of CPU profiles and benchmarks: which one, and that it adds up."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """GC CPU by quantity and price, of real captures: what logs and the runtime counted."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from math import fsum

@@ -1,7 +1,5 @@
 """Benchmark output: written with a fixed seed, or printed by Go's own packages."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Benchmarks compared: figure by figure as benchstat, and what it does not compare."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Benchmarks in turns: values of both sides side by side, or none at all."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The posterior against one that adds up every set of commits, by scipy's density."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import factorial
 

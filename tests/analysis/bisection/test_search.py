@@ -1,7 +1,5 @@
 """Searches of drawn histories: how often they are right, and how much they build."""
 
-from __future__ import annotations
-
 from math import ceil, log2
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Profiles at about equal work: what did not change has no mark, and the factor is true."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

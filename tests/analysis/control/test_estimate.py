@@ -1,7 +1,5 @@
 """The internal control: exact where it is, robust, true on real captures and calibrated."""
 
-from __future__ import annotations
-
 import json
 from math import log
 

@@ -1,7 +1,5 @@
 """The sets of rows that changes move, against the same as a table of booleans."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A total is marked by the interval of the outcome, turns or runs."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

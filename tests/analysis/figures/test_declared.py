@@ -1,7 +1,5 @@
 """A declared figure is everywhere: table, JSON, DataFrame, gate and plot."""
 
-from __future__ import annotations
-
 import json
 import re
 

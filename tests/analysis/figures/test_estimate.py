@@ -1,7 +1,5 @@
 """Estimates: the ratio is of the figures, the interval of the judged logarithms."""
 
-from __future__ import annotations
-
 from math import exp, log
 
 import pytest

@@ -1,7 +1,5 @@
 """The gate through the command line: rules in, their rows of the JSON report out."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

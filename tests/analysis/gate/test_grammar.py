@@ -1,7 +1,5 @@
 """The grammar of ``--fail-on``: what is printed parses again, what is wrong is said."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Rules on goroutines and the live heap: growth trips them, an instant does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.analysis.causes.table import find

@@ -1,7 +1,5 @@
 """A rule fails, passes or cannot tell as its figure's interval lies by the limit."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Figures in words: a factor where percent no longer read, with its interval."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

@@ -3,8 +3,6 @@
 That none trips on unchanged runs is `test_unchanged`.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Noise never trips a rule: eight runs of one build in pairs, both ways."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules on waits: planted ends, and names that none has."""
 
-from __future__ import annotations
-
 from tests.analysis.traces.capture import planted
 from tests.field.capture import PAIRS
 

@@ -1,7 +1,5 @@
 """What is held at two instants of one build, by simulation of the runtime's sampling."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

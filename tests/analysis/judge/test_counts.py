@@ -6,8 +6,6 @@ rows are unchanged), as long as counts vary by no more than `DISPERSION` times t
 mean.
 """
 
-from __future__ import annotations
-
 from math import erfc, sqrt
 
 import numpy as np

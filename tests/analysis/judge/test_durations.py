@@ -1,7 +1,5 @@
 """Intervals of quantiles of durations that hang together, against drawing one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The judge: what holds of every measure, and each model against its own formula."""
 
-from __future__ import annotations
-
 from math import erfc, inf, log, sqrt
 from statistics import fmean, median, variance
 from typing import get_args

@@ -1,7 +1,5 @@
 """The weighted median is the median of values that stand there as often as they weigh."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

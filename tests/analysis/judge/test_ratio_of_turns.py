@@ -1,7 +1,5 @@
 """Ratios of turns: how often intervals miss, whatever the machine does, and find."""
 
-from __future__ import annotations
-
 from math import exp, log, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ratios of figures that are known run by run: what they are, and how often wrong."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs show how far runs differ, and what they explain is no change."""
 
-from __future__ import annotations
-
 from math import erfc, sqrt
 
 import numpy as np

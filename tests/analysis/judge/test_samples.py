@@ -1,7 +1,5 @@
 """Medians, intervals and the U test: against go-moremath, by counting, and by law."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from itertools import combinations

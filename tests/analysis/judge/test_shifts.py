@@ -1,7 +1,5 @@
 """Bounds of benchmarks' shifts: what the U test does not reject."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ratios judged together: bounds exclude 1 where the procedure finds a change."""
 
-from __future__ import annotations
-
 from math import inf, log
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ratio of a whole figure: what it is, and how often its interval covers."""
 
-from __future__ import annotations
-
 from math import exp, log, sqrt
 
 import numpy as np

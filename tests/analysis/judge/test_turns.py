@@ -1,7 +1,5 @@
 """Runs in pairs: what they leave out, and that they are as sure as they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Profiles of units of work add up: sums and operations exactly, in one mix."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

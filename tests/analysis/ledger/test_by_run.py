@@ -1,7 +1,5 @@
 """Values run by run: they add up to what is merged, exactly, and rows vary by themselves."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """GC CPU as bytes × price: parts add up, and change sign with the sides."""
 
-from __future__ import annotations
-
 from math import fsum, isclose, log, prod
 
 import pytest

@@ -1,7 +1,5 @@
 """Units of work: every sample is of one or of none, and each has its own operations."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What lines cost is what ``go tool pprof -list`` says, of each build by itself."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

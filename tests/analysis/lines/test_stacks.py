@@ -1,7 +1,5 @@
 """Who calls a function and what it calls: every stack counts, the nearest call is shown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sides with benchmarks, loads and CPU profiles, and their comparison."""
 
-from __future__ import annotations
-
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.loaders.benchmarks.reader import parse

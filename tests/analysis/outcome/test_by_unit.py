@@ -1,7 +1,5 @@
 """Several benchmarks: each is judged, and the headline names the worst."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Whether new is slower: one answer, or what would give one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The figures that an outcome may rest on, each from one kind of evidence."""
 
-from __future__ import annotations
-
 from math import exp, fsum, log, sqrt
 
 import pytest

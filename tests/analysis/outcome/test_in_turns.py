@@ -1,7 +1,5 @@
 """The verdict of benchmarks in turns: which figure decides, and what is left open."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """What one figure says alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

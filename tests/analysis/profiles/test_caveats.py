@@ -1,7 +1,5 @@
 """What makes two sides less comparable than they look is said, and only then."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

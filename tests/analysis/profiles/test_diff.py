@@ -1,7 +1,5 @@
 """What holds for every diff: zero against itself, odd, additive, exact in integers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import get_args

@@ -1,7 +1,5 @@
 """Who of the program is behind a library's call site, against a plain reading."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

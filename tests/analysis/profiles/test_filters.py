@@ -1,7 +1,5 @@
 """Filters by name and by tag; `tests/parity` compares them with pprof itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """One run a side: no row of one build is marked, whatever the machine did."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Profiles of producers other than Go: Node.js, py-spy, and perf on Rust and C++."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Go's regular expressions in Python, against Go's own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

@@ -1,7 +1,5 @@
 """Samples by leaf function: those that whole stacks name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scaled numbers: their unit, what it means, and the totals in it."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """What is known run by run: exactly what its files hold, and nothing made up."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from math import prod

@@ -1,7 +1,5 @@
 """Runs are called as the folders and files that hold them."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.analysis.runs.headline import run_names

@@ -1,7 +1,5 @@
 """A run that stands apart is named; runs that differ as runs do are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Series of hosts that differ, resampled from the functions of a real capture."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A series of one build shows no change; a planted step is found where it is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Shares are exact, and their deviations those that repeated series have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Comments, line breaks and the order of lines are no change of code."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What differs in a function: hunks that turn base into new, and never reach over it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Where a function stands in its text, and that it is refused where it does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

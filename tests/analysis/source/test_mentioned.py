@@ -1,7 +1,5 @@
 """An unchanged function that costs more: the changed ones that it calls are named."""
 
-from __future__ import annotations
-
 import pytest
 
 from pprofdiff.report.model import report_of

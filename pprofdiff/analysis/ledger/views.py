@@ -62,8 +62,7 @@ def merged(runs: Runs[Column]) -> Pair:
 
 def together(runs: Runs[Column], rows: Sequence[int]) -> Runs[Column]:
     """Return the sum of the given rows as one row."""
-    chosen = list(rows)
-    return runs.map(lambda run: run[chosen].sum(keepdims=True))
+    return each_together(runs, [rows])
 
 
 def each_together(runs: Runs[Column], members: Sequence[Sequence[int]]) -> Runs[Column]:

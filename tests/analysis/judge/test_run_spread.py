@@ -27,10 +27,15 @@ def runs_of(chance, runs, factor):
     return chance.poisson(ROWS[:, None] * speed).astype(float)
 
 
+def model_of(spread, base=1, new=1):
+    """Return the model of per-op counts over these numbers of runs."""
+    by = Normalization("per_work", 1 / base, 1 / new, "")
+    return CountModel.of((1.0, 1.0), by)._replace(spread=spread)
+
+
 def changed_rows(base, new, spread):
     """Return how many rows are asked to have changed."""
-    by = Normalization("per_work", 1 / base.shape[1], 1 / new.shape[1], "")
-    model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
+    model = model_of(spread, base.shape[1], new.shape[1])
     sides = (tuple(side.T.astype(np.int64)) for side in (base, new))
     return int((~model.rows(Runs(*sides)).noise).sum())
 
@@ -63,9 +68,7 @@ def test_a_row_that_varies_by_counting_alone_is_reported_by_counting(runs, part)
         base, new = (runs_of(chance, runs, 0.03) for _ in range(2))
         new[70] = chance.poisson(21.0, runs)
         known = [RunCounts(side, np.ones(runs)) for side in (base, new)]
-        by = Normalization("per_work", 1 / runs, 1 / runs, "")
-        model = CountModel.of((1.0, 1.0), by)
-        model = model._replace(spread=spread_of(known, totals=True))
+        model = model_of(spread_of(known, totals=True), runs, runs)
         columns = (tuple(side.T.astype(np.int64)) for side in (base, new))
         found += not model.rows(Runs(*columns)).noise[70]
     assert found >= part * 200
@@ -146,9 +149,7 @@ def test_two_runs_of_one_build_are_distinguished_in_few_draws(length):
 
 def judged(base, new, spread):
     """Judge one run a side."""
-    by = Normalization("per_work", 1.0, 1.0, "")
-    model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
-    return model.rows(
+    return model_of(spread).rows(
         Runs.single(base[:, 0].astype(np.int64), new[:, 0].astype(np.int64))
     )
 
@@ -168,8 +169,7 @@ def test_what_is_needed_is_what_is_reported(ratio):
     chance = np.random.default_rng(5)
     base, new = (chance.integers(0, 400, 300) for _ in range(2))
     spread = one_run((base.sum(), new.sum()), ratio)
-    by = Normalization("per_work", 1.0, 1.0, "")
-    model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
+    model = model_of(spread)
     verdict = model.rows(Runs.single(base, new))
     needed = model.needs(Runs.single(base, new), LIMIT)
     beyond = np.abs(verdict.delta) >= needed
@@ -182,8 +182,7 @@ def test_of_one_run_no_limit_is_passed_for_what_the_machine_does():
     """All rows cost a quarter more: a limit of 10 % is neither kept nor broken."""
     rows = np.full(20, 10_000)
     spread = one_run((rows.sum(), rows.sum() * 1.25), 1.25)
-    by = Normalization("per_work", 1.0, 1.0, "")
-    model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
+    model = model_of(spread)
     runs = Runs.single(rows, (rows * 1.25).astype(np.int64))
     for limit in ({"share": 0.1}, {"amount": 1000.0}):
         low, high = model.against(runs, **limit)

@@ -17,7 +17,13 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.work import counted
 from pprofdiff.report.sections.outcome import outcome_text
-from tests.analysis.outcome.evidence import PACKAGES, bench, compared_sides, cpu
+from tests.analysis.outcome.evidence import (
+    PACKAGES,
+    bench,
+    compared_sides,
+    cpu,
+    decided,
+)
 
 STOPPED = ("runtime.asyncPreempt", PACKAGES[0], "main.main")
 WORK = counted((1000, 1000))
@@ -54,10 +60,7 @@ def test_the_busier_side_shows(base, new, share, sigma):
 
 
 def test_twice_the_time_on_a_busy_machine_is_no_news():
-    quiet, loud = (
-        outcome(compared_sides(side(1000, n), side(2000, n), work=WORK))
-        for n in (0, 96)
-    )
+    quiet, loud = (decided(side(1000, n), side(2000, n), work=WORK) for n in (0, 96))
     assert (quiet.headline.id, quiet.headline.verdict) == ("time", "slower")
     assert quiet.busy is None
     assert loud.verdict == "unknown"
@@ -72,7 +75,7 @@ def test_twice_the_time_on_a_busy_machine_is_no_news():
 
 
 def test_cpu_decides_where_it_is_plain():
-    said = outcome(compared_sides(side(1000, 96), side(1500, 96, grown=12), work=WORK))
+    said = decided(side(1000, 96), side(1500, 96, grown=12), work=WORK)
     assert (said.verdict, said.headline.id) == ("slower", "cpu")
 
 

@@ -1,6 +1,7 @@
 """Sides with benchmarks, loads and CPU profiles, and their comparison."""
 
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.benchmarks import LoadSummary
@@ -45,6 +46,11 @@ def cpu(stacks, *, duration_ns=10**10):
 def compared_sides(base, new, **how):
     """Return the comparison of two sides, each some of what is made above."""
     return compare_sides(Side("base", base), Side("new", new), Settings(**how))
+
+
+def decided(base, new, **how):
+    """Return the outcome of two sides."""
+    return outcome(compared_sides(base, new, **how))
 
 
 def swapped(work):

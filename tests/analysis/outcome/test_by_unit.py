@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.outcome.deciding import outcome
-from tests.analysis.outcome.evidence import bench, compared_sides
+from tests.analysis.outcome.evidence import bench, decided
 
 
 def runs(rng, number, spread=0.02, **means):
@@ -21,7 +20,7 @@ def test_one_that_got_slower_is_found_next_to_others():
     rng = np.random.default_rng(1)
     base = runs(rng, 5, Encode=7900, Sum=19700, Sorted=8440)
     new = runs(rng, 5, Encode=25800, Sum=19700, Sorted=8440)
-    said = outcome(compared_sides(base, new))
+    said = decided(base, new)
     assert said.verdict == "slower"
     assert [unit.name for unit in said.moved] == ["Encode"]
     (encode,) = said.moved
@@ -38,8 +37,8 @@ def test_one_run_a_side_shows_what_stands_out_of_the_others():
     base = bench({"A": 100, "B": 100, "C": 100, "D": 100})
     beside_still = bench({"A": 327, "B": 102, "C": 99, "D": 98})
     beside_moved = bench({"A": 327, "B": 177, "C": 164, "D": 162})
-    assert [u.name for u in outcome(compared_sides(base, beside_still)).moved] == ["A"]
-    assert outcome(compared_sides(base, beside_moved)).moved == ()
+    assert [u.name for u in decided(base, beside_still).moved] == ["A"]
+    assert decided(base, beside_moved).moved == ()
 
 
 @pytest.mark.slow
@@ -47,9 +46,7 @@ def test_of_one_build_at_most_five_in_a_hundred_alarm():
     rng = np.random.default_rng(3)
     means = {f"B{i}": 1000.0 for i in range(10)}
     alarms = sum(
-        bool(
-            outcome(compared_sides(runs(rng, 4, **means), runs(rng, 4, **means))).moved
-        )
+        bool(decided(runs(rng, 4, **means), runs(rng, 4, **means)).moved)
         for _ in range(120)
     )
     assert alarms <= 12
@@ -58,11 +55,11 @@ def test_of_one_build_at_most_five_in_a_hundred_alarm():
 def test_slower_and_faster_are_no_one_verdict():
     still = {"C": 100, "D": 101, "E": 99}
     base, new = {"A": 100, "B": 100, **still}, {"A": 900, "B": 10, **still}
-    said = outcome(compared_sides(bench(base), bench(new)))
+    said = decided(bench(base), bench(new))
     assert said.verdict == "unknown"
     assert said.contrary == ("A", "B")
     assert [unit.verdict for unit in said.moved] == ["slower", "faster"]
 
 
 def test_one_benchmark_is_no_unit_of_several():
-    assert outcome(compared_sides(bench({"A": 100}), bench({"A": 300}))).units == ()
+    assert decided(bench({"A": 100}), bench({"A": 300})).units == ()

@@ -17,7 +17,7 @@ from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.outcome import outcome_text
 from tests.examples import examples
 
-from .evidence import PACKAGES, bench, compared_sides, cpu, load, swapped
+from .evidence import PACKAGES, bench, compared_sides, cpu, decided, load, swapped
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
 FEW = 1e-12
@@ -36,7 +36,7 @@ def times(by, **more):
     ("by", "verdict"), [(3, "slower"), (1 / 3, "faster"), (1, "same"), (1.005, "same")]
 )
 def test_benchmarks_decide(by, verdict):
-    said = outcome(compared_sides(times(1), times(by)))
+    said = decided(times(1), times(by))
     assert (said.verdict, said.contrary, said.needs) == (verdict, (), "")
     assert said.headline.id == "time"
     assert said.headline.judged.ratio == pytest.approx(by)
@@ -45,7 +45,7 @@ def test_benchmarks_decide(by, verdict):
 def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
     """A mean must not hide a part that got worse."""
     for one, other in ((0.01, 3), (3, 0.01), (0.5, 2)):
-        said = outcome(compared_sides(times(1), times(1, A=one, B=other)))
+        said = decided(times(1), times(1, A=one, B=other))
         assert said.verdict == "unknown"
         assert set(said.contrary) == {"A", "B"}
         ways = {unit.name: unit.verdict for unit in said.units}
@@ -59,8 +59,7 @@ def test_a_nearer_same_takes_more_runs():
     base = bench(*({"A": 1000 + 30 * (i % 3)} for i in range(9)))
     new = bench(*({"A": 1005 + 30 * (i % 3)} for i in range(9)))
     wide, narrow, narrower = (
-        outcome(compared_sides(base, new, same_within=within))
-        for within in (0.05, 0.01, 0.008)
+        decided(base, new, same_within=within) for within in (0.05, 0.01, 0.008)
     )
     assert (wide.verdict, wide.needs) == ("same", "")
     assert narrow.verdict == narrower.verdict == "unknown"
@@ -71,37 +70,32 @@ def test_a_nearer_same_takes_more_runs():
 
 
 def test_one_run_a_side_cannot_show_a_little():
-    said = outcome(compared_sides(bench({"A": 100}), bench({"A": 110})))
+    said = decided(bench({"A": 100}), bench({"A": 110}))
     assert (said.verdict, said.headline.id) == ("unknown", "time")
     assert "several times" in said.needs
-    assert (
-        outcome(compared_sides(bench({"A": 100}), bench({"A": 300}))).verdict
-        == "slower"
-    )
+    assert decided(bench({"A": 100}), bench({"A": 300})).verdict == "slower"
 
 
 def test_shares_are_no_outcome():
     base, new = cpu({"main.f": 1000, "main.g": 10}), cpu({"main.f": 100, "main.g": 10})
-    said = outcome(compared_sides(base, new))
+    said = decided(base, new)
     assert (said.verdict, said.measures, said.contrary) == ("unknown", (), ())
     assert "--work BASE:NEW" in said.needs
-    assert outcome(compared_sides(base, new, work=counted((1, 1)))).verdict == "faster"
+    assert decided(base, new, work=counted((1, 1))).verdict == "faster"
 
 
 def test_what_was_asked_for_is_no_speed():
     """Twice the requests at equal CPU a request: the load differs, not the build."""
     base, new = cpu({"main.f": 1000}), cpu({"main.f": 2000})
-    said = outcome(compared_sides(base, new, work=rated((100.0, 200.0))))
+    said = decided(base, new, work=rated((100.0, 200.0)))
     assert said.verdict == "unknown"
     assert said.headline.id == "cpu"
     assert "throughput" in [m.id for m in said.measures]
 
 
 def test_a_closed_loop_is():
-    said = outcome(
-        compared_sides(
-            (*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25))
-        )
+    said = decided(
+        (*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25))
     )
     assert (said.verdict, said.headline.id) == ("slower", "throughput")
     assert said.headline.judged.ratio == pytest.approx(0.25)
@@ -111,7 +105,7 @@ def test_a_machine_that_gave_less_made_no_slower_build():
     """Operations took twice as long, and cost the same CPU in the same groups."""
     stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
     half = {stack: count // 2 for stack, count in stacks.items()}
-    said = outcome(compared_sides((*cpu(stacks), *load(100)), (*cpu(half), *load(50))))
+    said = decided((*cpu(stacks), *load(100)), (*cpu(half), *load(50)))
     assert said.verdict == "unknown"
     assert "the machine" in said.needs
 
@@ -120,15 +114,12 @@ def test_a_machine_that_gave_less_made_no_slower_build():
 def test_all_groups_alike_are_one_factor(by):
     stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
     more = {stack: count * by for stack, count in stacks.items()}
-    assert outcome(compared_sides(cpu(stacks), cpu(more))).alike == pytest.approx(by)
+    assert decided(cpu(stacks), cpu(more)).alike == pytest.approx(by)
     # So long a profile has so many samples.
     longer = cpu(more, duration_ns=by * 10**10)
-    assert outcome(compared_sides(cpu(stacks), longer)).alike is None
+    assert decided(cpu(stacks), longer).alike is None
     # One group alone is no factor of all.
-    assert (
-        outcome(compared_sides(cpu(stacks), cpu(stacks | {MARK: 200 * by}))).alike
-        is None
-    )
+    assert decided(cpu(stacks), cpu(stacks | {MARK: 200 * by})).alike is None
 
 
 def test_one_group_alone_does_not_show_the_machine_from_the_code():
@@ -139,15 +130,15 @@ def test_one_group_alone_does_not_show_the_machine_from_the_code():
 
     stacks = dict.fromkeys(PACKAGES[:3], 300) | {MARK: 4}
     more = {stack: count * 3 for stack, count in stacks.items()}
-    alone = outcome(compared_sides(cpu(stacks), cpu(more)))
+    alone = decided(cpu(stacks), cpu(more))
     assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
     assert said.startswith("The program took 3.00× the CPU per second (2.")
     assert "an op cost more" in said
-    less = words(outcome(compared_sides(cpu(more), cpu(stacks))))
+    less = words(decided(cpu(more), cpu(stacks)))
     assert "an op cost less" in less
     both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
-    several = outcome(compared_sides(*map(cpu, both)))
+    several = decided(*map(cpu, both))
     assert several.cpu_a_second is None
     assert words(several).startswith("All groups")
 
@@ -161,7 +152,7 @@ def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
         new = {
             stack: round(n * part * times.get(stack, 2)) for stack, n in groups.items()
         }
-        return outcome(compared_sides(cpu(base), cpu(new)))
+        return decided(cpu(base), cpu(new))
 
     assert said({}).alike == pytest.approx(2)
     assert said({}).cpu_a_second is None
@@ -245,8 +236,8 @@ def test_swapped_sides_turn_the_answer_around(counts, work, measured):
             (*sides[0], *bench({"A": a, "B": b})),
             (*sides[1], *bench({"A": c, "B": d})),
         ]
-    there = outcome(compared_sides(*sides, work=work))
-    back = outcome(compared_sides(*sides[::-1], work=work and swapped(work)))
+    there = decided(*sides, work=work)
+    back = decided(*sides[::-1], work=work and swapped(work))
     assert back.verdict == OTHER[there.verdict]
     assert [m.id for m in back.measures] == [m.id for m in there.measures]
     for one, other in zip(there.measures, back.measures, strict=True):
@@ -284,7 +275,7 @@ def slower_by(part, steps=STEPS, stopped=0):
     """Return what is said of runs whose CPU grew by a part, and whose time hides it."""
     base = runs([1000 + step for step in steps], CLOCK, stopped)
     new = [round((1000 + step) * (1 + part)) for step in steps[::-1]]
-    return outcome(compared_sides(base, runs(new, CLOCK[::-1], stopped)))
+    return decided(base, runs(new, CLOCK[::-1], stopped))
 
 
 def test_a_second_figure_decides_where_it_is_surer():
@@ -332,7 +323,7 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     base = _text({}, B=_COUNTS, allocs=_COUNTS)
     # What is allocated once is of fewer operations.
     more = _COUNTS | {"A": (101,) * 5}
-    said = outcome(compared_sides(base, _text(_ALIKE, B=more, allocs=_COUNTS)))
+    said = decided(base, _text(_ALIKE, B=more, allocs=_COUNTS))
     assert said.verdict == "slower"
     assert said.together[0] == 3
     text = " ".join(sentence.text for sentence in outcome_text(said).below)
@@ -341,13 +332,13 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
         "throttled machine has the same effect. Measure in turns to separate them: "
         "pprofdiff measure." in text
     )
-    back = outcome(compared_sides(_text(_ALIKE, B=more, allocs=_COUNTS), base))
+    back = decided(_text(_ALIKE, B=more, allocs=_COUNTS), base)
     assert back.verdict == "faster"
     text = " ".join(sentence.text for sentence in outcome_text(back).below)
     assert "sped up alike (2.20 to 3.00×)" in text
     assert "during base has the same effect" in text
     # Nothing is said of allocation that was not counted.
-    plain = outcome(compared_sides(_text({}), _text(_ALIKE)))
+    plain = decided(_text({}), _text(_ALIKE))
     assert plain.together is not None
     assert not plain.together.allocate_alike
 
@@ -364,15 +355,13 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
 )
 def test_what_a_machine_does_not_do_is_not_said_of_one(by, units):
     counts = {"B": _COUNTS, "allocs": _COUNTS}
-    said = outcome(compared_sides(_text({}, **counts), _text(by, **(counts | units))))
+    said = decided(_text({}, **counts), _text(by, **(counts | units)))
     assert said.headline.id == "time"
     assert said.together is None
 
 
 def test_two_benchmarks_or_turns_or_dearer_cpu_are_no_such_case():
-    two = outcome(
-        compared_sides(bench({"A": 100, "B": 200}), bench({"A": 300, "B": 600}))
-    )
+    two = decided(bench({"A": 100, "B": 200}), bench({"A": 300, "B": 600}))
     assert (two.verdict, two.together) == ("slower", None)
     runs = [dict.fromkeys("ABC", 1000 + i) for i in range(4)]
     more = [{n: 3 * t for n, t in run.items()} for run in runs]

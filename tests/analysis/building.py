@@ -41,6 +41,9 @@ USER = (
     "main.Map[go.shape.int]", "main.Map[go.shape.string]", "example.com/a.F",
     "example.com/a.G", "example.com/a/b.F", "fmt.Sprintf", "strings.ToLower",
 )  # fmt: skip
+# Stacks of the runtime, leaf first.
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
 FILES = ("/src/main.go", "/build7/main.go", "/src/a/f.go", "")
 
 

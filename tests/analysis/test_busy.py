@@ -17,6 +17,7 @@ from pprofdiff.analysis.judge.calibration import (
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.work import counted
 from pprofdiff.report.sections.outcome import outcome_text
+from tests.analysis.building import MARK, SCHEDULE
 from tests.analysis.outcome.evidence import (
     PACKAGES,
     bench,
@@ -92,10 +93,6 @@ def test_the_gate_says_what_the_outcome_says():
         for n in (0, 96)
     ]
     assert ruled == ["fail", "cannot tell"]
-
-
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
-SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
 
 
 def scheduled(scheduling, stopped, grown=1):

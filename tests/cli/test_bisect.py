@@ -5,15 +5,12 @@ import json
 import pytest
 
 import pprofdiff
+from tests.cli.test_measure import KEEPING
 from tests.measure.shop import BENCHMARKS, MODULE, state
 from tests.measure.short import ROUND_S
 from tests.repository import STORE, repository
 
 SHORT = ("-benchtime=2000x", "-bench=Price", "./store")
-# Price allocates: a figure that no other program changes.
-KEEPING = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))") + (
-    "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
-)
 # By more than other programs slow down a few short runs.
 FAR_SLOWER = STORE.replace("1_250", "20_000")
 FEWER = ("--fail-on", "bench:allocs/op:+0%", "--per-run", "0.1s")

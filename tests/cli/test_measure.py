@@ -30,7 +30,7 @@ SHORT = ("--per-run", "0.1s")
 ENDS_S = 300
 FOLDERS = ["BenchmarkPrice", "BenchmarkList_one", "BenchmarkList_two"]
 FILES_OF_A_RUN = sorted([*FOLDERS, "bench.txt"])
-# Price allocates, which is the same in every turn: time depends on the machine.
+# Price allocates, which is the same in every turn: time changes with other programs.
 KEEPING = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))") + (
     "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
 )

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from pprofdiff import load
+from tests.cli.serving import answering
 from tests.examples import daily
 from tests.measure.shop import FILES, SLOWER, state
 from tests.repository import repository
@@ -202,22 +203,9 @@ def test_a_server_under_load(cli, repo, tmp_path):
 
 @pytest.mark.whole
 def test_a_server_of_somebody_else_is_not_measured(cli, repo):
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-    from threading import Thread
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *args):
-            """Keep quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        words = served(server.server_port)
+    with answering() as host:
+        words = served(host.rpartition(":")[2])
         done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")
-        server.shutdown()
     assert done.status == 2
     assert "something already listens there" in done.err.splitlines()[-1]
 

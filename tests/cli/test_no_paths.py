@@ -4,9 +4,7 @@ import gzip
 import json
 import shutil
 import subprocess
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +16,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import Mapping
 from pprofdiff.model.side import Capture, Side
 from tests.building import Frame, Place, Sample, built
+from tests.cli.serving import answering
 from tests.examples import daily
 
 HIDDEN = "sekret"
@@ -216,23 +215,10 @@ def test_a_url_is_its_last_part(cli, data_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PPROF_TMPDIR", str(tmp_path / HIDDEN))
     data = (data_folder / "syncpool" / "base" / "cpu.pb.gz").read_bytes()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *args):
-            """Keep quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever).start()
-        host = f"127.0.0.1:{server.server_port}"
+    with answering(data) as host:
         base = f"http://me:{HIDDEN}@{host}/{HIDDEN}/cpu?token={HIDDEN}"
         new = f"http://{host}/debug/pprof/profile"
         done = cli(base, new, "--no-paths", "-o", "x.json")
-        server.shutdown()
     assert (done.status, done.err) == (0, "")
     written = done.out + Path("x.json").read_text("utf-8")
     assert leaks(written.encode()) == b""

@@ -7,12 +7,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from tests.cli.serving import answering
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.signals import ended, heard
 
@@ -130,21 +130,7 @@ def test_a_thread_may_run_it(sides):
 @pytest.mark.slow
 def test_half_a_copy_is_none(tmp_path):
     size = 1 << 26
-    body = bytes(1 << 20)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            for _ in range(size >> 20):
-                self.wfile.write(body)
-
-        def log_message(self, *args):
-            """Keep quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        host = f"127.0.0.1:{server.server_port}"
+    with answering(*[bytes(1 << 20)] * 64) as host:
         saved = tmp_path / "saved"
         environment = {**ENVIRONMENT, "PPROF_TMPDIR": str(saved)}
         with subprocess.Popen([*PPROFDIFF, host, host], env=environment) as process:
@@ -152,7 +138,6 @@ def test_half_a_copy_is_none(tmp_path):
                 assert process.poll() is None
                 time.sleep(0.001)
             process.send_signal(signal.SIGTERM)
-        server.shutdown()
     assert process.returncode == -signal.SIGTERM
     assert {path.stat().st_size for path in Path(saved).iterdir()} <= {size}
 

@@ -23,6 +23,14 @@ _FLOAT = 1e-12
 _DEVIATIONS = 3
 
 
+def reported(case):
+    """Return the report and its account, without which there is nothing to test."""
+    got = report(case)
+    if got.account is None:
+        pytest.skip("nothing adds up to the change")
+    return got, got.account
+
+
 def measured(got):
     """Return what an account's total has to be, by its inputs and not by its parts."""
     account = got.account
@@ -56,10 +64,7 @@ def measured(got):
 @pytest.mark.matrix
 @cases
 def test_parts_add_up_to_what_was_measured(case):
-    got = report(case)
-    account = got.account
-    if account is None:
-        pytest.skip("nothing adds up to the change")
+    got, account = reported(case)
     sums = [sum(part.amount[side] for part in account.parts) for side in (0, 1)]
     assert all(type(one) is Fraction for part in account.parts for one in part.amount)
     assert (account.total.base, account.total.new) == tuple(sums)
@@ -77,9 +82,7 @@ def test_parts_add_up_to_what_was_measured(case):
 
 @cases
 def test_no_two_parts_are_called_alike(case):
-    account = report(case).account
-    if account is None:
-        pytest.skip("nothing adds up to the change")
+    _, account = reported(case)
     for rows in (account.parts, account.within, account.outside):
         labels = Counter(part.label for part in rows)
         assert [label for label, number in labels.items() if number > 1] == []
@@ -90,10 +93,7 @@ def test_no_two_parts_are_called_alike(case):
 @cases
 def test_what_is_measured_is_never_negative(case):
     """Time less CPU samples is below 0 by chance at most."""
-    got = report(case)
-    account = got.account
-    if account is None:
-        pytest.skip("nothing adds up to the change")
+    got, account = reported(case)
     measured_ones = [p for p in account.parts if p.id != "off-cpu"]
     for part in (*measured_ones, *account.within, *account.outside):
         assert min(part.amount) >= 0, part
@@ -132,10 +132,7 @@ def test_the_account_has_the_sign_of_its_figure(case):
 @pytest.mark.matrix
 @cases
 def test_the_json_account_adds_up(case):
-    document = json.loads(render(report(case)))
-    account = document["account"]
-    if account is None:
-        pytest.skip("nothing adds up to the change")
+    account = json.loads(render(reported(case)[0]))["account"]
     for field in ("base", "new", "delta"):
         parts = [part[field] for part in account["parts"]]
         # Each number is rounded once, and a sum of n of them n times.

@@ -14,7 +14,7 @@ from pprofdiff.api.comparison import compare_paths
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.account import outside_notes
-from tests.analysis.building import profiles
+from tests.analysis.building import MARK, profiles
 from tests.analysis.growing import goroutines, heap
 from tests.analysis.outcome.evidence import bench, compared_sides, cpu, swapped
 from tests.examples import examples
@@ -25,7 +25,6 @@ LAUNCH = ("testing.(*B).runN", "testing.(*B).launch")
 ON_PATH = (*WORK, *LAUNCH)
 ALLOCATES = ("runtime.mallocgc", *WORK, *LAUNCH)
 PARALLEL = (*WORK, "testing.(*B).RunParallel.func1")
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 SERVE = ("example.com/a.Work", "example.com/a.Serve", "main.main")
 
 

@@ -16,7 +16,7 @@ from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.benchmarks.reader import parse as parse_bench
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture, Side
-from tests.analysis.building import groups_of
+from tests.analysis.building import MARK, groups_of
 from tests.analysis.outcome.evidence import compared_sides, cpu
 from tests.field.capture import PAIRS
 
@@ -24,7 +24,6 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 # Bytes per op of the allocs profile, as a ratio, differ so from the runtime's.
 BYTES = 0.05
 LOOP = ("example.com/a.BenchmarkF", "testing.(*B).runN", "testing.(*B).launch")
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 SWEEP = ("runtime.(*sweepLocked).sweep", "runtime.(*mheap).alloc", "runtime.mallocgc")
 
 

@@ -19,14 +19,13 @@ from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Side
-from tests.analysis.building import compared, given, profile
+from tests.analysis.building import MARK, compared, given, profile
 from tests.calibration.control import Runs, full_name, split
 from tests.conftest import STORIES
 from tests.examples import daily
 from tests.field.capture import PAIRS
 
 COUNTS = st.lists(st.integers(100, 5000), min_size=10, max_size=16)
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
 
 

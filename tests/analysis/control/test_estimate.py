@@ -15,13 +15,12 @@ from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture
-from tests.analysis.building import PERIOD, compared, given, profile
+from tests.analysis.building import MARK, PERIOD, compared, given, profile
 from tests.calibration.control import Runs, full_name, rates
 from tests.examples import daily
 
 DELAY = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 COUNTS = st.lists(st.integers(100, 5000), min_size=10, max_size=16)
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 
 
 def functions(counts, *more):

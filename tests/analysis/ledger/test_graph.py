@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -47,7 +47,6 @@ def stacks(profile, ids):
 
 
 @given(profiles(), st.data())
-@settings(deadline=None)
 def test_chosen_samples_have_their_own_frames(profile, data):
     size = st.lists(st.booleans(), min_size=len(profile), max_size=len(profile))
     chosen = np.flatnonzero(data.draw(size))
@@ -62,7 +61,6 @@ def test_chosen_samples_have_their_own_frames(profile, data):
 
 
 @given(profiles(), granularities)
-@settings(deadline=None)
 def test_flat_and_cum_match_the_loop(profile, granularity):
     keys, ids = frame_keys(profile, granularity)
     flat, cum = np.zeros((2, len(keys), 2), np.int64)
@@ -78,7 +76,6 @@ def test_flat_and_cum_match_the_loop(profile, granularity):
 
 @pytest.mark.slow
 @given(profiles(), granularities)
-@settings(deadline=None)
 def test_flat_adds_up_to_the_samples_that_have_a_stack(profile, granularity):
     keys, ids = frame_keys(profile, granularity)
     flat, _ = flat_and_cum(profile, ids, len(keys), profile.values)
@@ -182,7 +179,6 @@ def test_outermost_leaves_the_caller_of_what_is_inlined():
 
 @pytest.mark.slow
 @given(profiles(), granularities, st.data())
-@settings(deadline=None)
 def test_edges_match_the_loop(profile, granularity, data):
     nodes, ids = identify(profile, granularity)
     size = len(nodes)
@@ -228,7 +224,6 @@ def test_edges_match_the_loop(profile, granularity, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 1 << 18])
 @given(profile=profiles(), data=st.data())
-@settings(deadline=None)
 def test_calls_between_locations_match_the_loop(at_once, profile, data):
     size = len(profile.locations.line_offsets) - 1
     flags = st.lists(st.booleans(), min_size=size, max_size=size)
@@ -251,7 +246,6 @@ def test_calls_between_locations_match_the_loop(at_once, profile, data):
 
 @pytest.mark.slow
 @given(profiles())
-@settings(deadline=None)
 def test_values_by_location_match_the_loop(profile):
     want = [0] * (len(profile.locations.line_offsets) - 1)
     bounds, values = profile.stack_offsets.tolist(), profile.values[:, 0]

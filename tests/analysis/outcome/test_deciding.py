@@ -15,14 +15,13 @@ from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.outcome import outcome_text
+from tests.analysis.building import MARK, SCHEDULE
 from tests.examples import examples
 
 from .evidence import PACKAGES, bench, compared_sides, cpu, decided, load, swapped
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
 FEW = 1e-12
-MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
-SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
 # One run of 1 % more is no news; of 3 × it is, whatever the machine does.
 STEADY = tuple({"A": 1000 + i % 3, "B": 20_000 + i % 2} for i in range(24))
 

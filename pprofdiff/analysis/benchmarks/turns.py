@@ -218,10 +218,7 @@ def _cpu_seconds(
         of_all = np.full((len(side), len(names)), np.nan)
         of_all[:, known] = side
         sides.append(of_all)
-    base, new = sides
     known = np.all([(side > 0).mean(axis=0) >= _COUNTED for side in sides], axis=0)
-    for side in sides:
-        side[:, ~known] = np.nan
     if not known.any():
         return None
     base, new = (

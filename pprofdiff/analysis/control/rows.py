@@ -41,20 +41,19 @@ _CONTEXTS = 512
 # All frames of package testing above a benchmark count as one loop.
 _OPERATION = 2
 # Categories whose cost belongs to the calling code.
-_CODE = frozenset(
-    (
-        *(
-            "user",
-            "map",
-            "hash_eq",
-            "string",
-            "string.rune",
-            "defer_panic",
-            "iface_conv",
-        ),
-        *("mem.move", "mem.clear", "mem.cmp_index", "mem.duff"),
-    )
-)
+_CODE = {
+    "user",
+    "map",
+    "hash_eq",
+    "string",
+    "string.rune",
+    "defer_panic",
+    "iface_conv",
+    "mem.move",
+    "mem.clear",
+    "mem.cmp_index",
+    "mem.duff",
+}
 
 
 class Changes(Struct, frozen=True, eq=False):

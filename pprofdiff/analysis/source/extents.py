@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -105,8 +105,9 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
         return _until(file, at, start, end)
     closure = _last_closure(function)
     if closure is None:
-        names = function, *_linked(file, function)
-        here = [one for name in names for one in _declared(file, name)]
+        # Under the names, too, that linkname renames to this one.
+        linked = [f"linked.{own}" for name, own in file.linked if name == function]
+        here = [one for name in (function, *linked) for one in _declared(file, name)]
         return next((Extent(start, f.last) for f in here if f.line == start), None)
     keyword = _KEYWORDS[re.sub(r"\W|\d", "", closure)]
     # Several literals in one line are indistinguishable: take the lines of all.
@@ -120,13 +121,6 @@ def _until(file: GoFile, at: int, start: int, end: int) -> Extent | None:
     """Return the lines from `start`, which is at an offset, to another offset after."""
     lines = file.plain.count("\n", at, end)
     return Extent(start, start + lines) if end > at else None
-
-
-def _linked(file: GoFile, function: str) -> Iterator[str]:
-    """Yield the names under which a text declares a function that linkname renames."""
-    for name, local in file.linked:
-        if name == function:
-            yield f"linked.{local}"
 
 
 def _only(lines: Sequence[str], function: str) -> Extent | None:

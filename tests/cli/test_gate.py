@@ -67,6 +67,7 @@ def test_the_status_is_one_only_for_a_rule_that_trips(cli, cpu, rules, status):
         (["--fail-on=total:+5%", "-top"], "--fail-on is for the report"),
         (["--fail-on=total:+5%", "--explain=gc"], "--fail-on is for the report"),
         (["--full", "-top"], "--full is for the report"),
+        (["--same-within=1%", "-top"], "--same-within is for the report"),
         (["--only-if-changed", "-proto"], "--only-if-changed is for the report"),
     ],
 )

@@ -84,11 +84,6 @@ def test_what_is_kept_is_a_percentage(cli, sides, value):
     )
 
 
-def test_other_views_have_no_verdict(cli, sides):
-    got = complaint(cli(*sides, "--same-within=1%", "-top"))
-    assert got.startswith("--same-within is for the report")
-
-
 def test_from_python(sides):
     outcomes = [
         pprofdiff.compare(*sides, same_within=within).report().outcome

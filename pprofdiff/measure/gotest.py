@@ -16,12 +16,11 @@ from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
+from pprofdiff.measure.failures import run_tests
 from pprofdiff.measure.iterations import Counts, operations_in, raised
 from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, folders_of
-from pprofdiff.measure.processes import run_leaf, without_forced
-from pprofdiff.measure.sides import SIDES, SideName, order
-from pprofdiff.measure.workload import Started
+from pprofdiff.measure.leaves import Leaf, folders_of, pattern_of
+from pprofdiff.measure.sides import SIDES, SideName, Started, order
 from pprofdiff.model.profiles.operations import Operations
 from pprofdiff.units import printable
 
@@ -49,6 +48,9 @@ _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
 _TIME = re.compile(rb"^Benchmark\S+\s+\d+\s+([0-9.e+-]+) ns/op", re.MULTILINE)
 _HEADER = re.compile(rb"^(?:goos|goarch|pkg|cpu): .*$", re.MULTILINE)
 _IN_TURNS = "measured: in turns"
+_FORCED = re.compile(rb"^gc \d+ @.*\(forced\)\s*$\n?", re.MULTILINE)
+# How often `go test` calls a benchmark function, including the root of all benchmarks.
+_CALLS = 3
 
 
 class Plan(NamedTuple):
@@ -113,6 +115,7 @@ class GoBenchmarks:
     def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run a round; write ``bench.txt`` and a folder per benchmark.
 
+        Folders are absolute paths, as programs run elsewhere. Raises MeasureError.
         ``bench.txt`` has one line per turn. A benchmark's folder has ``cpu.pb.gz`` and
         ``gctrace.log`` of one process; in the first round also ``allocs.pb.gz``, which
         samples every allocation.
@@ -390,3 +393,39 @@ def _cut(path: str) -> MeasureError:
         f"{printable(path)}: the benchmark succeeded, but this file is incomplete: "
         "is the disk full?"
     )
+
+
+def run_leaf(
+    layouts: Layouts,
+    side: SideName,
+    leaf: Leaf,
+    iterations: int,
+    flags: Sequence[str] = (),
+    gctrace: str = "",
+) -> tuple[bytes, Ended]:
+    """Run one benchmark in the current layout; see `run_tests`."""
+    asked = layouts.asked
+    words = [
+        *(f"-test.bench={pattern_of(leaf)}", "-test.count=1"),
+        *(f"-test.benchtime={iterations}x", *leaf.flags, *flags),
+        *(*asked.test, *asked.arguments),
+    ]
+    binary = layouts.of(side, leaf.package)
+    return run_tests(layouts.trees[side], binary, words, gctrace)
+
+
+def without_forced(path: str) -> None:
+    """Drop the GC cycles that ``go test`` forces; remove the log if none remain.
+
+    It forces one before each call: of the root benchmark, for b.N = 1, and for b.N. If
+    there are more, the program forces them itself, and all are kept.
+    """
+    with open(path, "rb") as file:
+        text = file.read()
+    if len(_FORCED.findall(text)) <= _CALLS:
+        text = _FORCED.sub(b"", text)
+    if not re.search(rb"^gc \d+ @", text, re.MULTILINE):
+        os.unlink(path)
+        return
+    with open(path, "wb") as file:
+        file.write(text)

@@ -11,7 +11,7 @@ from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.errors import UsageError
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.gotest import GoBenchmarks, Plan
+from pprofdiff.measure.gotest import GoBenchmarks, Plan, run_leaf
 from pprofdiff.measure.iterations import (
     FAST_S,
     Counts,
@@ -22,7 +22,6 @@ from pprofdiff.measure.iterations import (
 )
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, Pilot, pilots, results_of, shorter
-from pprofdiff.measure.processes import run_leaf
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.units import first_few, printable

@@ -28,8 +28,7 @@ from pprofdiff.measure.gobuild import (
 )
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
-from pprofdiff.measure.sides import SideName, order
-from pprofdiff.measure.workload import Started
+from pprofdiff.measure.sides import SideName, Started, order
 from pprofdiff.units import printable
 
 _OUT = "PPROFDIFF_OUT"
@@ -126,7 +125,7 @@ class Commands:
                 f"nothing to the folder that {_OUT} names, in its environment"
             )
 
-    def trace(self, side: SideName, folder: str) -> None:  # noqa: ARG002 - part of the Workload protocol
+    def trace(self, side: SideName, folder: str) -> None:  # noqa: ARG002 - as of `GoBenchmarks`
         """Raise UsageError: the program decides what it writes."""
         raise UsageError("--trace is not for --cmd: the program writes what it does")
 

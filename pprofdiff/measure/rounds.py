@@ -10,15 +10,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pprofdiff.errors import FetchError
-from pprofdiff.measure.sides import SIDES, SideName
+from pprofdiff.measure.sides import SIDES, SideName, Started
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
-from pprofdiff.measure.workload import Started, Workload
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pprofdiff.analysis.outcome.model import Outcome
+    from pprofdiff.measure.gotest import GoBenchmarks
+    from pprofdiff.measure.programs import Commands
 
 Stopped = Literal["sure", "rounds", "time", "interrupted"]
 Judge = Callable[[], "Outcome"]
@@ -52,7 +53,7 @@ class Listener(Protocol):
 
 
 def take_turns(
-    workload: Workload,
+    workload: GoBenchmarks | Commands,
     out: str,
     limits: Limits,
     judge: Judge,

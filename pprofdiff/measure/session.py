@@ -45,7 +45,9 @@ from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.outcome.model import Outcome
-    from pprofdiff.measure.workload import Workload
+    from pprofdiff.measure.gotest import GoBenchmarks
+
+    Workload = GoBenchmarks | Commands
 
 # Suggest tracing at most this many benchmarks.
 _TO_TRACE = 3

@@ -14,6 +14,9 @@ from pprofdiff.units import many, printable
 
 SideName = Literal["base", "new"]
 SIDES: tuple[SideName, SideName] = ("base", "new")
+Started = tuple[tuple[SideName, float], ...]
+"""When each side started in a round, in Unix seconds, in run order."""
+
 _ASKING = "measure"
 
 

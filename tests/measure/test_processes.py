@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.measure.processes import without_forced
+from pprofdiff.measure.gotest import without_forced
 
 LINE = "gc {} @0.0{}s 1%: 0.01+0.2+0.01 ms clock, 0.02+0.1/0.2/0.3+0.02 ms cpu, 4->4->1 MB, 5 MB goal, 0 MB stacks, 0 MB globals, 2 P{}\n"  # fmt: skip
 

@@ -15,8 +15,6 @@ from uuid import uuid4
 
 from pprofdiff._version import __version__
 from pprofdiff.errors import ClusterError, UsageError
-from pprofdiff.fleets.combine import tree
-from pprofdiff.fleets.progress import Progress
 from pprofdiff.inputs.model import silent
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
@@ -34,6 +32,8 @@ _PATIENCE = 30
 # Seconds between checks for workers.
 _LOOK = 2
 _ANY = "127.0.0.1:0"
+# A shorter time mostly reflects how long workers take to start.
+_TELLING_S = 5.0
 # Dask's defaults for workers that do not fit here. They profile themselves, keep an
 # hour of results (0.2 MB per task) and make malloc return each large array at once,
 # which costs a third of the time: memory is trimmed after each task instead.
@@ -42,6 +42,7 @@ _FOR_WORKERS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
 }
 
+L = TypeVar("L")
 P = TypeVar("P")
 T = TypeVar("T", "Task", "TallyTask")
 
@@ -85,6 +86,59 @@ def reduced(
         return part
 
     return [tree(leaves, counted, join) for leaves in numbered]
+
+
+def tree(
+    tasks: Sequence[L],
+    read: Callable[[L], P],
+    join: Callable[[list[P]], P],
+) -> P:
+    """Read all tasks (at least one) and join the results in pairs.
+
+    Each branch is joined before the next one starts: at most one sum of each size waits
+    in memory for its partner.
+    """
+    if len(tasks) <= 2:
+        return join([read(task) for task in tasks])
+    half = 1 << ((len(tasks) - 1).bit_length() - 1)
+    return join([tree(tasks[:half], read, join), tree(tasks[half:], read, join)])
+
+
+class Progress:
+    """Counts objects as tasks end, each task once, however often it runs."""
+
+    def __init__(self, sizes: dict[int, int], say: Callable[[str], None]) -> None:
+        self._sizes = sizes
+        self._count = sum(sizes.values())
+        self._say = say
+        self._ended: set[int] = set()
+        self._done = 0
+        self._began = monotonic()
+        self._report()
+
+    def ended(self, task: int) -> None:
+        """Count the objects of a finished task."""
+        if task in self._ended:
+            return
+        self._ended.add(task)
+        self._done += self._sizes[task]
+        self._report()
+
+    def _report(self) -> None:
+        text = f"reading: {self._done:,} of {self._count:,} objects"
+        passed = monotonic() - self._began
+        left = self._count - self._done
+        if passed > _TELLING_S and self._done and left:
+            text += f", about {_in_words(passed * left / self._done)} left"
+        self._say(text)
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _with_workers(objects: int, where: Where) -> bool:

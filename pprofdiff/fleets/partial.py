@@ -9,7 +9,7 @@ group of hosts (at most 64 per side).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from errno import EBUSY
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.errors import DamagedError, FormatError, UsageError
-from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.hosts import GROUPS, HostRule, group_of
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.inputs.unzstd import NoZstdError
@@ -170,6 +170,35 @@ def read_part(task: Task) -> Part:
         left.first,
         members={group: frozenset(names) for group, names in members.items()},
     )
+
+
+def combine(parts: Sequence[Part]) -> Part:
+    """Return the sum of parts, however they were split: integers are exact.
+
+    Up to `GROUPS` hosts stay separate; beyond that, profiles are summed per group.
+    """
+    hosts: dict[tuple[str, str], HostSums] = {}
+    left = LeftOut()
+    for part in parts:
+        for reason, count in part.skipped.items():
+            left.add(reason, part.first[reason], count)
+        for own, sums in part.hosts.items():
+            hosts[own] = hosts[own].plus(sums) if own in hosts else sums
+    members: dict[str, frozenset[str]] = {}
+    for part in parts:
+        for group, names in part.members.items():
+            members[group] = members.get(group, frozenset()) | names
+    few_groups(members)
+    grouped = any(part.grouped for part in parts)
+    grouped = grouped or len({host for host, _ in hosts}) > GROUPS
+    profiles: dict[Key, PerUnit] = {}
+    for part in parts:
+        rename = group_of if grouped and not part.grouped else None
+        for key, one in part.profiles.items():
+            renamed = one if rename is None else added([one], rename)
+            known = [profiles[key]] if key in profiles else []
+            profiles[key] = added([*known, renamed])
+    return Part(profiles, hosts, left.skipped, left.first, grouped, members)
 
 
 def few_groups(groups: Sized) -> None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError, UsageError
-from pprofdiff.fleets.combine import combine
 from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import HostRule, host_rule
-from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task, read_part
+from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task, combine, read_part
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.model import silent

@@ -14,10 +14,9 @@ import pytest
 
 from pprofdiff.errors import ClusterError
 from pprofdiff.fleets import sides
-from pprofdiff.fleets.combine import combine, tree
-from pprofdiff.fleets.engine import Where, reduced
+from pprofdiff.fleets.engine import Where, reduced, tree
 from pprofdiff.fleets.hosts import HostRule
-from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.partial import Task, combine, read_part
 from pprofdiff.fleets.sources import source_of
 from tests.examples import daily
 from tests.fleets import making

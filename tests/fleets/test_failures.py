@@ -15,11 +15,9 @@ import pytest
 
 from pprofdiff.cli.main import main
 from pprofdiff.errors import FetchError, FormatError, UsageError
-from pprofdiff.fleets.combine import combine
-from pprofdiff.fleets.engine import Where, reduced
+from pprofdiff.fleets.engine import Progress, Where, reduced
 from pprofdiff.fleets.hosts import HostRule
-from pprofdiff.fleets.partial import Task, read_part
-from pprofdiff.fleets.progress import Progress
+from pprofdiff.fleets.partial import Task, combine, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from tests.conftest import DATA
@@ -312,7 +310,7 @@ def test_progress_says_how_much_is_read(fleet):
 
 def test_progress_says_how_long_it_may_take_once_that_is_known(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("pprofdiff.fleets.progress.monotonic", lambda: now[0])
+    monkeypatch.setattr("pprofdiff.fleets.engine.monotonic", lambda: now[0])
     said = []
     progress = Progress({0: 50, 1: 50, 2: 4900}, said.append)
     now[0] += 2

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from pprofdiff.fleets import sides
-from pprofdiff.fleets.combine import combine, tree
+from pprofdiff.fleets.engine import tree
 from pprofdiff.fleets.hosts import GROUPS, HostRule, group_of
-from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.partial import Task, combine, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from pprofdiff.model.profiles.merge import merge

@@ -10,7 +10,6 @@ checked out.
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import subprocess
 import tempfile
@@ -26,15 +25,8 @@ from pprofdiff.model.source import Commit, Hunk, Revision
 from pprofdiff.units import printable
 
 _SAFE = (
-    *(
-        "-c",
-        "core.fsmonitor=",
-        "-c",
-        "diff.external=",
-        "-c",
-        "core.hooksPath=/dev/null",
-    ),
-    *("-c", "log.showSignature=false"),
+    *("-c", "core.fsmonitor=", "-c", "diff.external="),
+    *("-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"),
     *("-c", "core.quotePath=false", "-c", "protocol.allow=never"),
     # Either would make git write files next to the user's index.
     *("-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"),
@@ -61,7 +53,6 @@ _SECONDS = 60.0
 _EXPORT_SECONDS = 1_800.0
 _DEEPEN = "git fetch --unshallow, or fetch-depth: 0 of actions/checkout"
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_REGULAR = ("100644", "100755")
 _SUBMODULE = "160000"
 # If nothing names the default branch, it is the first of these that exists.
 _DEFAULTS = (
@@ -115,33 +106,36 @@ class Repository:
         return output.decode("ascii", "replace").split()[-1]
 
     def _no_ref(self, named: str) -> str:
-        if self._run("rev-parse", "--is-shallow-repository").strip() == b"true":
-            return (
-                f"{self._asking}: there is no {named} here, as the clone is shallow; "
-                f"{_DEEPEN}"
-            )
+        if shallow := self._shallow():
+            return f"{self._asking}: there is no {named} here{shallow}"
         return (
             f"{self._asking}: there is no commit {named} in the repository; "
             "see git log --all"
         )
 
+    def _shallow(self) -> str:
+        """Return what to add to a message if the clone is shallow, else ""."""
+        shallow = self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
+        return f", as the clone is shallow; {_DEEPEN}" if shallow else ""
+
     def top(self) -> str:
         """Return the root of the work tree; raises UsageError in a bare repository."""
         try:
-            output = self._run("rev-parse", "--show-toplevel")
+            return self._path("--show-toplevel")
         except GitError as error:
             raise UsageError(f"{self._asking}: {error}") from None
-        return output.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     def storage(self) -> str:
         """Return the folder of objects and refs, which may be another checkout's."""
-        output = self._run("rev-parse", "--path-format=absolute", "--git-common-dir")
-        return output.decode("utf-8", "surrogateescape").removesuffix("\n")
+        return self._path("--path-format=absolute", "--git-common-dir")
 
     def prefix(self) -> str:
         """Return the folder's path from the root of the work tree, "" for the root."""
-        output = self._run("rev-parse", "--show-prefix")
-        return output.decode("utf-8", "surrogateescape").strip("\n").rstrip("/")
+        return self._path("--show-prefix").rstrip("/")
+
+    def _path(self, *words: str) -> str:
+        output = self._run("rev-parse", *words)
+        return output.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     def default_branch(self) -> str | None:
         """Return the full name of the default branch, if there is one."""
@@ -164,10 +158,9 @@ class Repository:
         try:
             return self._run("merge-base", one, other).decode("ascii").split()[0]
         except GitError:
-            shallow = self._run("rev-parse", "--is-shallow-repository").strip()
-            why = f", as the clone is shallow; {_DEEPEN}" if shallow == b"true" else ""
             raise UsageError(
-                f"{self._asking}: {one[:9]} and {other[:9]} have no common commit{why}"
+                f"{self._asking}: {one[:9]} and {other[:9]} have no common commit"
+                f"{self._shallow()}"
             ) from None
 
     def changed(self) -> int:
@@ -219,8 +212,7 @@ class Repository:
         """
         objects = os.path.join(os.path.abspath(folder), "objects")
         os.makedirs(objects)
-        output = self._run("rev-parse", "--git-path", "objects")
-        own = output.decode("utf-8", "surrogateescape").removesuffix("\n")
+        own = self._path("--git-path", "objects")
         own = os.path.abspath(os.path.join(self.folder, own))
         known = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
         found = copy(self)
@@ -250,10 +242,6 @@ class Repository:
         made = "commit-tree", tree, "-p", "HEAD", "-m", "not committed"
         return self._run("-C", top, *made, more=_NOBODY).decode().strip()
 
-    def tree(self, commit: str) -> GitTree:
-        """Return the files of a commit."""
-        return GitTree(self, commit)
-
     def hunks(self, base: str, new: str) -> tuple[Hunk, ...]:
         """Return the differences between two blobs, given by id."""
         words = "-U0", "--inter-hunk-context=0", "--text"
@@ -270,10 +258,6 @@ class Repository:
             return "-C", self.top()
         # A bare repository has no work tree to change to.
         return "-C", "."
-
-    def commits(self, span: tuple[str, str], most: int) -> tuple[Commit, ...]:
-        """Return the newest commits of a span, at most `most`."""
-        return self._newest(most, "..".join(span))
 
     def history(
         self, span: tuple[str, str], *, first_parent: bool
@@ -297,15 +281,12 @@ class Repository:
                 found.append(Revision(own, of, author, date, subject.strip()))
         return tuple(found)
 
-    def touching(
-        self, span: tuple[str, str], paths: tuple[str, ...], most: int
+    def commits(
+        self, span: tuple[str, str], most: int, paths: tuple[str, ...] = ()
     ) -> tuple[Commit, ...]:
-        """Return the newest commits of a span that touched `paths`, at most `most`."""
-        return self._newest(most, "..".join(span), "--", *paths)
-
-    def _newest(self, most: int, *of: str) -> tuple[Commit, ...]:
-        """Return the newest commits that ``git log`` lists, at most `most`."""
+        """Return the newest commits of a span, those that touched `paths` if any."""
         words = "log", *_PLAIN, "-s", "--format=%H %s", f"-{most + 1}"
+        of = "..".join(span), "--", *paths
         output = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
         pairs = (line.partition(" ")[::2] for line in output.splitlines())
         found = (Commit(*pair) for pair in pairs if pair[0] != self.not_committed)
@@ -481,59 +462,3 @@ def _boundaries(porcelain: str) -> list[str]:
         elif line == "boundary":
             before.append(current)
     return before
-
-
-class GitTree:
-    """The regular files of a commit, by their paths from its root."""
-
-    def __init__(self, repository: Repository, commit: str) -> None:
-        self.repository = repository
-        self.commit = commit
-
-    @cached_property
-    def _blobs(self) -> dict[str, str]:
-        blobs = {}
-        try:
-            listing = self.repository.listing(self.commit)
-        except GitError as error:
-            raise UsageError(f"--git: {error}") from None
-        for entry in listing.split(b"\0"):
-            head, tab, path = entry.partition(b"\t")
-            if tab and head[:6].decode() in _REGULAR:
-                blobs[path.decode("utf-8", "surrogateescape")] = head.split()[
-                    2
-                ].decode()
-        return blobs
-
-    def has(self, path: str) -> bool:
-        """Return whether there is a regular file at a path."""
-        return path in self._blobs
-
-    @cached_property
-    def modules(self) -> tuple[str, ...]:
-        """The folders that have a go.mod, those nearest the root first."""
-        folders = [
-            path[:-6].rstrip("/")
-            for path in self._blobs
-            if path == "go.mod" or path.endswith("/go.mod")
-        ]
-        return tuple(sorted(folders, key=lambda path: (path.count("/"), path)))
-
-    @cached_property
-    def _folders(self) -> dict[str, list[str]]:
-        folders: dict[str, list[str]] = {}
-        for path in self._blobs:
-            folders.setdefault(posixpath.dirname(path), []).append(path)
-        return folders
-
-    def siblings(self, path: str) -> tuple[str, ...]:
-        """Return the files in the folder of `path`, including `path`."""
-        return tuple(self._folders.get(posixpath.dirname(path), ()))
-
-    def key(self, path: str) -> str:
-        """Return the id of the blob at a path."""
-        return self._blobs[path]
-
-    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
-        """Return files' bytes, None if over `most` bytes or missing."""
-        return self.repository.blobs([self._blobs[path] for path in paths], most)

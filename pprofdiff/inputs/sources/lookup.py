@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.names import is_standard_library
 from pprofdiff.inputs.sources.git import GitError, Repository
-from pprofdiff.inputs.sources.trees import FolderTree, Tree, place_in
+from pprofdiff.inputs.sources.trees import FolderTree, GitTree, Tree, place_in
 from pprofdiff.model.source import Commit, Hunk, Origin, SourceFile, SourceText
 from pprofdiff.units import printable
 
@@ -31,7 +31,7 @@ _VERSIONED = re.compile(r"[^/\\]@v\d")
 
 def sources_at(repository: Repository, base: str, new: str) -> FoundSources:
     """Return the sources of two commits, given by id, which are those of the builds."""
-    trees = repository.tree(base), repository.tree(new)
+    trees = GitTree(repository, base), GitTree(repository, new)
     return FoundSources(trees, repository, (base, new), as_built=True)
 
 
@@ -54,7 +54,7 @@ def sources_of(git: str, repository: str, folders: str) -> FoundSources:
             )
         found = Repository(repository)
         commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
-        trees = found.tree(commits[0]), found.tree(commits[1])
+        trees = GitTree(found, commits[0]), GitTree(found, commits[1])
         return FoundSources(trees, found, commits)
     if folders:
         named = folders.split(os.pathsep)
@@ -230,7 +230,7 @@ class FoundSources:
             else:
                 found = repository.commits_without(span, paths, _pattern_of(base, hunk))
             if not found and self._onward:
-                touching = repository.touching(span, paths, 2)
+                touching = repository.commits(span, 2, paths)
                 found = touching if len(touching) == 1 else ()
         except GitError:
             return ()

@@ -6,11 +6,12 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Hashable, Iterator, Sequence
-from functools import cache
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 
+from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.names import is_closure, package_of
+from pprofdiff.inputs.sources.git import GitError, Repository
 
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST_OF_MODULE = 1 << 16
@@ -18,26 +19,7 @@ _DEEPEST = 64
 _SEPARATOR = re.compile(r"[/\\]")
 # Modules whose packages are named after their folders alone: Go's own.
 _UNNAMED = ("std",)
-
-
-class Tree(Hashable, Protocol):
-    """Files by their paths, whose parts are separated by ``/``."""
-
-    def has(self, path: str) -> bool:
-        """Return whether there is a regular file at a path."""
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The folders known to have a go.mod, "" for the root."""
-
-    def siblings(self, path: str) -> tuple[str, ...]:
-        """Return the files in the folder of `path`, including `path`."""
-
-    def key(self, path: str) -> str:
-        """Return a string that identifies a file's text."""
-
-    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
-        """Return files' bytes, None if over `most` bytes or gone."""
+_REGULAR = ("100644", "100755")
 
 
 class FolderTree:
@@ -99,6 +81,65 @@ class FolderTree:
         except OSError:
             return None
         return data if len(data) <= most else None
+
+
+class GitTree:
+    """The regular files of a commit, by their paths from its root."""
+
+    def __init__(self, repository: Repository, commit: str) -> None:
+        self.repository = repository
+        self.commit = commit
+
+    @cached_property
+    def _blobs(self) -> dict[str, str]:
+        blobs = {}
+        try:
+            listing = self.repository.listing(self.commit)
+        except GitError as error:
+            raise UsageError(f"--git: {error}") from None
+        for entry in listing.split(b"\0"):
+            head, tab, path = entry.partition(b"\t")
+            if tab and head[:6].decode() in _REGULAR:
+                blob = head.split()[2].decode()
+                blobs[path.decode("utf-8", "surrogateescape")] = blob
+        return blobs
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a regular file at a path."""
+        return path in self._blobs
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """The folders that have a go.mod, those nearest the root first."""
+        folders = [
+            path[:-6].rstrip("/")
+            for path in self._blobs
+            if path == "go.mod" or path.endswith("/go.mod")
+        ]
+        return tuple(sorted(folders, key=lambda path: (path.count("/"), path)))
+
+    @cached_property
+    def _folders(self) -> dict[str, list[str]]:
+        folders: dict[str, list[str]] = {}
+        for path in self._blobs:
+            folders.setdefault(posixpath.dirname(path), []).append(path)
+        return folders
+
+    def siblings(self, path: str) -> tuple[str, ...]:
+        """Return the files in the folder of `path`, including `path`."""
+        return tuple(self._folders.get(posixpath.dirname(path), ()))
+
+    def key(self, path: str) -> str:
+        """Return the id of the blob at a path."""
+        return self._blobs[path]
+
+    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
+        """Return files' bytes, None if over `most` bytes or missing."""
+        return self.repository.blobs([self._blobs[path] for path in paths], most)
+
+
+Tree = FolderTree | GitTree
+"""Files by their paths, whose parts are separated by ``/``."""
 
 
 @cache

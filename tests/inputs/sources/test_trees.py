@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pprofdiff.inputs.sources.git import Repository
-from pprofdiff.inputs.sources.trees import FolderTree, place_in
+from pprofdiff.inputs.sources.trees import FolderTree, GitTree, place_in
 from tests.repository import repository
 
 FILES = {
@@ -56,7 +56,7 @@ def trees(tmp_path_factory):
     commit = repo.commit("begin", FILES)
     return {
         "folder": FolderTree(str(repo.folder)),
-        "git": Repository(str(repo.folder)).tree(commit),
+        "git": GitTree(Repository(str(repo.folder)), commit),
     }
 
 
@@ -81,7 +81,7 @@ def test_what_is_no_regular_file_is_not_there(tmp_path):
     repo.write({"go.mod": "module m\n", "real.go": "package m\n"})
     (repo.folder / "link.go").symlink_to("real.go")
     commit = repo.commit("links", {"folder.go/x": "x"})
-    tree = Repository(str(repo.folder)).tree(commit)
+    tree = GitTree(Repository(str(repo.folder)), commit)
     assert place_in(tree, "m.F", "/b/real.go") == "real.go"
     assert place_in(tree, "m.F", "/b/link.go") is None
     assert place_in(tree, "m.F", "/b/folder.go") is None

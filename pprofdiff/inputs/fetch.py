@@ -35,7 +35,8 @@ def fetch_all(requests: Sequence[Request], options: ReadOptions) -> list[Fetched
     """
     answers: queue.SimpleQueue[tuple[int, bytes | BaseException]] = queue.SimpleQueue()
     for index, request in enumerate(requests):
-        options.say(_announcement(request))
+        length = f" ({request.seconds:g} s)" if request.seconds else ""
+        options.say(f"Fetching {request.shown}{length}")
         threading.Thread(
             target=_answer,
             args=(answers, index, request, options.max_size),
@@ -46,11 +47,6 @@ def fetch_all(requests: Sequence[Request], options: ReadOptions) -> list[Fetched
         if isinstance(result, BaseException):
             raise result
     return [result for result in results if isinstance(result, Fetched)]
-
-
-def _announcement(request: Request) -> str:
-    length = f" ({request.seconds:g} s)" if request.seconds else ""
-    return f"Fetching {request.shown}{length}"
 
 
 def _answer(
@@ -81,7 +77,9 @@ def _collect(
         try:
             index, answer = answers.get(timeout=max(left, 0))
         except queue.Empty:
-            index, answer = first, FetchError(_too_slow(requests[first]))
+            slow = requests[first]
+            why = f"no complete answer within {slow.timeout:g} s; raise -timeout"
+            index, answer = first, FetchError(f"{slow.shown}: {why}")
         if index in results:  # answered after its timeout
             continue
         if isinstance(answer, bytes):
@@ -96,10 +94,3 @@ def _collect(
 def _saved(request: Request, data: bytes, options: ReadOptions) -> Fetched:
     parts = urllib.parse.urlsplit(request.shown)
     return Fetched(request, data, save(data, parts.netloc, parts.path, options))
-
-
-def _too_slow(request: Request) -> str:
-    return (
-        f"{request.shown}: no complete answer within {request.timeout:g} s; "
-        "raise -timeout"
-    )

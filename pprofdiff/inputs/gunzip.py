@@ -124,7 +124,9 @@ class Gunzip:
         try:
             output = stream.decompress(fed, min(self._piece, self._left + 1))
         except zlib.error as error:
-            raise DamagedError(_damaged(self._name, error)) from None
+            cause = str(error).rpartition(": ")[2]
+            msg = f"{self._name}: gzip stream is damaged ({cause}); fetch it again"
+            raise DamagedError(msg) from None
         self._left -= len(output)
         if self._left < 0:
             raise FormatError(too_large(self._name, self._max_size))
@@ -139,8 +141,3 @@ def _after_padding(data: bytes, position: int) -> int:
     if not data.startswith(b"\0", position):
         return position
     return len(data) - len(data[position:].lstrip(b"\0"))
-
-
-def _damaged(name: str, error: Exception) -> str:
-    cause = str(error).rpartition(": ")[2]
-    return f"{name}: gzip stream is damaged ({cause}); fetch it again"

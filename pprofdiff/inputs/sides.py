@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -77,20 +77,18 @@ def load_sides(
 
         within = options.within
         named = from_within(named[0], within), from_within(named[1], within)
-    words = "base", "new"
     # Two traces at once take twice the memory, and hardly less time.
     size = sum(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
     )
-    turns = _Turns(options)
+    turn = Lock()
     # Nothing here holds an input, so that its bytes are freed when it is decoded.
-    first_side, second_side = (words[0], [named[0]]), (words[1], [named[1]])
+    sides = ("base", [named[0]]), ("new", [named[1]])
     skipped = tuple(side._replace(inputs=()) for side in named)
     del named
     first, second = both(
-        lambda side: decoded(side[1].pop(), side[0], options, kinds, turns),
-        first_side,
-        second_side,
+        lambda side: decoded(side[1].pop(), side[0], options, kinds, turn),
+        *sides,
         size=size,
     )
     old, current = first.side, second.side
@@ -99,9 +97,8 @@ def load_sides(
 
         old, current = without_paths(old), without_paths(current)
     unread = (*first.unread, *second.unread)
-    left = tuple(map(_less_programs, skipped, (first.side, second.side)))
-    notes = _unused((left[0], left[1]), words)
-    return Loaded(old if base else None, current, tuple(notes), unread)
+    left = map(_less_programs, skipped, (first.side, second.side))
+    return Loaded(old if base else None, current, tuple(_unused(left)), unread)
 
 
 def _less_programs(named: SideInputs, side: Side) -> SideInputs:
@@ -124,12 +121,13 @@ def decoded(
     word: str,
     options: ReadOptions = DEFAULT_OPTIONS,
     kinds: Collection[KindId] = _ALL,
-    turns: _Turns | None = None,
+    turn: Lock | None = None,
 ) -> Decoded:
     """Return the side made of the inputs; `word` labels it unless they do.
 
-    With `turns`, large inputs of both sides are decoded in turn. Raises FormatError for
-    an input that is damaged or too large, unless it is in a folder with intact files.
+    Large inputs that `options` condense are decoded while `turn` is held. Raises
+    FormatError for an input that is damaged or too large, unless it is in a folder with
+    intact files.
     """
     label = named.label or word
     lost = [entry for entry in named.skipped if entry.unread]
@@ -141,23 +139,15 @@ def decoded(
         if one.kind not in kinds:
             continue
         try:
-            content = turns.content(one) if turns else _content(one, options)
+            content = _content(one, options, turn)
         except FormatError as error:
             if not one.of_folder:
                 raise
             lost.append(not_read(one.path, error))
             continue
-        run = 0 if one.run is None else one.run
+        of_run = one.run or 0, one.run is not None
         captures.append(
-            Capture(
-                one.path,
-                one.kind,
-                content,
-                run,
-                one.run is not None,
-                one.saved_to,
-                one.unit,
-            )
+            Capture(one.path, one.kind, content, *of_run, one.saved_to, one.unit)
         )
     unread = _in_lines(sorted(lost), label)
     if unread and not captures:
@@ -176,30 +166,19 @@ def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
     return {}
 
 
-class _Turns:
-    """Decodes large inputs one at a time, condensed if `ReadOptions` say so."""
-
-    def __init__(self, options: ReadOptions) -> None:
-        self._options = options
-        self._turn = Lock()
-
-    def content(self, one: Input) -> Any:  # noqa: ANN401 - see `kinds`
-        """Return the decoded input."""
-        options = self._options
-        if options.condense == "no" or not _large(one):
-            return _content(one, options)
-        with self._turn:
-            content = _content(one, options)
-            condense = resolve(KINDS[one.kind].condense)
-            condense(content, full=options.condense == "full")
-            return content
+def _content(one: Input, options: ReadOptions, turn: Lock | None) -> Any:  # noqa: ANN401 - see `kinds`
+    """Return the decoded input; a large one is condensed in its turn, if asked."""
+    kind = KINDS[one.kind]
+    large = bool(kind.condense) and len(one.data) >= _LARGE
+    if turn is None or options.condense == "no" or not large:
+        return _whole(one, options)
+    with turn:
+        content = _whole(one, options)
+        resolve(kind.condense)(content, full=options.condense == "full")
+        return content
 
 
-def _large(one: Input) -> bool:
-    return bool(KINDS[one.kind].condense) and len(one.data) >= _LARGE
-
-
-def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `kinds`
+def _whole(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - likewise
     kind = KINDS[one.kind]
     if kind.is_text:
         return one.scanned
@@ -211,10 +190,10 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
     return decode(one.decompressed(limit), one.path)
 
 
-def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> list[str]:
+def _unused(named: Iterable[SideInputs]) -> list[str]:
     """Return lines on what is not compared, by reason: one per side or one for both."""
     sides: dict[tuple[str, str], list[str]] = {}
-    for side, word in zip(named, words, strict=True):
+    for side, word in zip(named, ("base", "new"), strict=True):
         counts: dict[str, Counter[str]] = {}
         for entry in side.skipped:
             if not entry.unread:

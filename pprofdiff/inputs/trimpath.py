@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.kinds import KINDS, resolve
-from pprofdiff.model.profiles.profile import Mapping, Profile
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 if TYPE_CHECKING:
@@ -65,14 +65,12 @@ def profile_without_paths(profile: Profile) -> Profile:
             t if u else "" for t, u in zip(strings, used.tolist(), strict=True)
         ),
         functions=functions,
-        mappings=tuple(map(_mapping, profile.mappings)),
+        mappings=tuple(
+            replace(one, file=_last_part(one.file)) for one in profile.mappings
+        ),
         comments=(),
         doc_url="",
     )
-
-
-def _mapping(mapping: Mapping) -> Mapping:
-    return replace(mapping, file=_last_part(mapping.file))
 
 
 def trace_without_paths(trace: Trace) -> Trace:

@@ -73,7 +73,7 @@ def decide(
 ) -> Identity:
     """Match as `identify` does; `given` are new's names of base's functions."""
     if not pairing:
-        return _Decision(base, new, given).as_given()
+        return _Decision(base, new, given).result()
     if (
         not given
         and (base.names == new.names or base.rows.keys() == new.rows.keys())
@@ -128,10 +128,6 @@ class _Decision:
         # Functions decided by source trees: no other rule applies to them.
         self.settled = np.zeros(len(base), np.bool_), np.zeros(len(new), np.bool_)
 
-    def as_given(self) -> Identity:
-        """Return the identity by equal and given names only."""
-        return self._result()
-
     def identity(self) -> Identity:
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
         self.runtime = runtime_like(self.names[0]), runtime_like(self.names[1])
@@ -160,7 +156,7 @@ class _Decision:
         if self._left():
             self._by_evidence()
             self._drop_unnested()
-        return self._result()
+        return self.result()
 
     def _drop_unnested(self) -> None:
         """Separate pairs by evidence that contradict the nesting of other pairs.
@@ -267,12 +263,11 @@ class _Decision:
         """Pair runtime functions that were renamed between releases."""
         base, new = self.names
 
-        def lone() -> tuple[list[int], list[int]]:
-            rows = self._lone()
-            return (
-                [row for row in rows[0] if self._of_runtime(0, row)],
-                [row for row in rows[1] if self._of_runtime(1, row)],
-            )
+        def lone() -> list[list[int]]:
+            return [
+                [row for row in rows if self._of_runtime(side, row)]
+                for side, rows in enumerate(self._lone())
+            ]
 
         for gone in (0, 1):
             old, now = lone()
@@ -299,14 +294,14 @@ class _Decision:
         of_base, of_new = self.moves.of_base, self.moves.of_new
         if not of_base:
             return
-        old, now = self._lone()
-        for key in (moved_key, _moved_plainly):
+        base, new = self.names
+        for spelled in (str, strip_type_arguments):
+            old, now = self._lone()
             self._alike(
                 "package",
-                {r: k for r in old if (k := key(self.names[0][r], of_base))},
-                {r: k for r in now if (k := key(self.names[1][r], of_new))},
+                {r: k for r in old if (k := moved_key(spelled(base[r]), of_base))},
+                {r: k for r in now if (k := moved_key(spelled(new[r]), of_new))},
             )
-            old, now = self._lone()
 
     def _by_rest(self) -> None:
         """Pair functions whose names differ only in type arguments or spelling.
@@ -516,18 +511,14 @@ class _Decision:
             return "closure"
         return else_
 
-    def _result(self) -> Identity:
+    def result(self) -> Identity:
+        """Return the identity by what has been decided."""
         base, new = self.names
         pairs = {}
         for row, other in enumerate(self.partner.tolist()):
             if other >= 0 and base[row] != new[other]:
-                name = new[other]
-                pairs[name] = Paired(
-                    base[row],
-                    name,
-                    self.by[row],
-                    self.probability[row],
-                )
+                reason = self.by[row], self.probability[row]
+                pairs[new[other]] = Paired(base[row], new[other], *reason)
         apart_names = frozenset(
             name
             for row, name in enumerate(base)
@@ -562,10 +553,6 @@ def _between_folders(
         if old == now or not both & {old, now}:
             kept.append(move)
     return Moves(tuple(kept))
-
-
-def _moved_plainly(name: str, packages: Mapping[str, str]) -> str | None:
-    return moved_key(strip_type_arguments(name), packages)
 
 
 def _versions(files: Iterable[str]) -> set[str]:

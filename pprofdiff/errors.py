@@ -1,17 +1,4 @@
-"""Exceptions; each message is one line that says what to do.
-
-::
-
-    PprofDiffError                 any error this package raises on purpose
-    ├── FormatError                the input is damaged or of an unsupported format
-    │   └── DamagedError           a supported format, but truncated or corrupt
-    ├── ContradictionError        a report contradicts itself (PPROFDIFF_CHECK=1)
-    ├── ClusterError               the workers that read a fleet failed
-    ├── FetchError                 a file or URL could not be read
-    ├── IncompatibleProfilesError  the two sides cannot be subtracted
-    ├── MeasureError               a side does not build or run
-    └── UsageError                 invalid or contradictory options
-"""
+"""Exceptions; each message is one line that says what to do."""
 
 from __future__ import annotations
 

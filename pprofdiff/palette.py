@@ -59,9 +59,6 @@ COLOURS: Final[dict[str, tuple[str, str]]] = {
 }
 """Each colour as ``#rrggbb``: (light, dark)."""
 
-TEXTS: Final = ("text", "faint", "link", "base", "new", "worse", "better")
-"""Colours for text on `background` and `panel`."""
-
 WORSE: Final = ("worse_0", "worse_1", "worse_2", "worse_3", "worse_4")
 """Fills for increases, faintest first; the first `FAINT` are for ones within noise."""
 

@@ -94,7 +94,9 @@ def test_black_on_white_is_the_most_contrast(monkeypatch):
 @pytest.mark.slow
 @both
 @pytest.mark.parametrize("ground", ["background", "panel"])
-@pytest.mark.parametrize("name", palette.TEXTS)
+@pytest.mark.parametrize(
+    "name", ["text", "faint", "link", "base", "new", "worse", "better"]
+)
 def test_words_can_be_read(name, ground, theme):
     assert contrast(name, ground, theme) >= 4.5
 

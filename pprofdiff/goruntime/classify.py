@@ -5,7 +5,7 @@ Rules are looked up once per function name; stacks are classified by array opera
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.goruntime.names import is_of_c, lookup, may_be_of_c
-from pprofdiff.goruntime.rules import Rules, rules
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.arrays import Codes, Column, Integers, Mask
 from pprofdiff.model.csr import chunks
 
@@ -100,8 +100,13 @@ def classify(
     frame, leaf first, inlined functions included, as positions in the names that
     `traits` was made from, -1 for none.
     """
-    arrays = _arrays_of(rules())
-    traits = _with_unknown(traits)
+    arrays = _RuleArrays.of_rules()
+    # With a neutral last row, for index -1.
+    traits = FunctionTraits(
+        np.append(traits.code, np.uint8(_TRANSPARENT)),
+        np.append(traits.rule, np.int16(-1)),
+        np.append(traits.leaf_kind, np.int8(0)),
+    )
     parts = []
     for first, last in chunks(stack_offsets, _CHUNK_FRAMES):
         base, top = int(stack_offsets[first]), int(stack_offsets[last])
@@ -120,15 +125,6 @@ def classify(
     )
 
 
-def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
-    """Return `traits` with a neutral last row for index -1."""
-    return FunctionTraits(
-        code=np.append(traits.code, np.uint8(_TRANSPARENT)),
-        rule=np.append(traits.rule, np.int16(-1)),
-        leaf_kind=np.append(traits.leaf_kind, np.int8(0)),
-    )
-
-
 class _RuleArrays(Struct, frozen=True, eq=False):
     """The rules as arrays over their positions.
 
@@ -144,7 +140,9 @@ class _RuleArrays(Struct, frozen=True, eq=False):
     other: int
 
     @classmethod
-    def of(cls, table: Rules) -> _RuleArrays:
+    @cache  # as stacks come in dozens of batches
+    def of_rules(cls) -> _RuleArrays:
+        table = rules()
         index = {rule.id: i for i, rule in enumerate(table.rules)}
         kinds = {kind.id: i for i, kind in enumerate(table.leaf_kinds)}
         categories = [table.categories.index(rule.category) for rule in table.rules]
@@ -166,12 +164,6 @@ class _RuleArrays(Struct, frozen=True, eq=False):
             user=index["user"],
             other=index["rt.other"],
         )
-
-
-# Cached, as stacks come in dozens of batches.
-@lru_cache(1)
-def _arrays_of(table: Rules) -> _RuleArrays:
-    return _RuleArrays.of(table)
 
 
 class _Frames(Struct, frozen=True, eq=False):

@@ -88,8 +88,10 @@ def _of_operations(profile: Profile, operations: Operations, folder: str) -> Pro
     own = np.zeros(len(called), np.bool_)
     if len(function):
         own = _of_harness(function[called], above[0] if above[1] else "")
-    clock = _any(np.isin(function, _CLOCK), frames.offsets)
-    roots = _any(np.isin(function, _ROOTS), frames.offsets)
+    clock, roots = (
+        first_in_row(np.isin(function, names), frames.offsets) >= 0
+        for names in (_CLOCK, _ROOTS)
+    )
     alone = inside & (loop == frames.offsets[:-1])
     dropped = (inside & (own | alone | clock)) | (~inside & roots)
     rows = np.flatnonzero(inside & ~dropped)
@@ -150,8 +152,3 @@ def _of_harness(names: NDArray[np.object_], above: str) -> NDArray[np.bool_]:
         ],
         np.bool_,
     )
-
-
-def _any(marked: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows contain a marked item."""
-    return first_in_row(marked, offsets) >= 0

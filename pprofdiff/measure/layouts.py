@@ -91,12 +91,10 @@ def order_of(seed: int) -> str:
 
 def can_vary(trees: Mapping[SideName, Tree]) -> bool:
     """Return whether both sides' linkers can shuffle functions by a seed."""
-    return all(map(_orders, trees.values()))
-
-
-def _orders(tree: Tree) -> bool:
-    """Return whether a side's linker can shuffle functions by a seed."""
-    release = _RELEASE.match(toolchain(tree))
-    # -ldflags on the command line would replace those in GOFLAGS.
-    given = "-ldflags" in tree.environment.get("GOFLAGS", "")
-    return release is not None and int(release[1]) >= _FIRST_MINOR and not given
+    for tree in trees.values():
+        release = _RELEASE.match(toolchain(tree))
+        # -ldflags on the command line would replace those in GOFLAGS.
+        given = "-ldflags" in tree.environment.get("GOFLAGS", "")
+        if release is None or int(release[1]) < _FIRST_MINOR or given:
+            return False
+    return True

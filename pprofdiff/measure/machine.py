@@ -85,8 +85,7 @@ def warnings_of(
             f"CPU{'s' if here.cpus > 1 else ''}: other programs take time and make "
             "runs differ; end them, or measure longer"
         )
-    slow = [governor for governor in here.governors if governor == "powersave"]
-    if slow:
+    if "powersave" in here.governors:
         notes.append(
             "the frequency governor is powersave: the clock, and with it every "
             "figure, follows the load; use performance"

@@ -56,7 +56,7 @@ def repo(tmp_path, monkeypatch, temporary):
     monkeypatch.chdir(made.folder)
     monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", ROUND_S)
     # Linking again takes longer than turns: `test_measure_factor.py` has it.
-    monkeypatch.setattr("pprofdiff.measure.layouts._orders", lambda _: False)
+    monkeypatch.setattr("pprofdiff.measure.layouts.toolchain", lambda _: "go1.21")
     return made
 
 

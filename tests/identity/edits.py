@@ -8,7 +8,7 @@ import string
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from posixpath import basename
 from typing import NamedTuple, TypeVar
 
@@ -640,14 +640,6 @@ def _renumbered(
     return Edit(), Edit(names, down=down)
 
 
-def _renumbered_plainly(subject: Subject, chance: random.Random) -> tuple[Edit, Edit]:
-    return _renumbered(subject, chance, lines=False)
-
-
-def _renumbered_lines(subject: Subject, chance: random.Random) -> tuple[Edit, Edit]:
-    return _renumbered(subject, chance, lines=True)
-
-
 def _method(subject: Subject, chance: random.Random) -> tuple[Edit, Edit]:
     """Make functions methods of a type of their package, and methods functions."""
     types: dict[str, set[str]] = defaultdict(set)
@@ -693,8 +685,8 @@ VARIANTS: dict[str, Variant] = {
     "package renamed (shift, noise, 10 %)": _package_renamed,
     "major version /vN": _major_version,
     "receiver renamed (shift, noise, 10 %)": _receiver,
-    "closures renumbered": _renumbered_plainly,
-    "closures renumbered, shift, noise": _renumbered_lines,
+    "closures renumbered": partial(_renumbered, lines=False),
+    "closures renumbered, shift, noise": partial(_renumbered, lines=True),
     "function a method, or the reverse": _method,
     "generic": _generic,
 }

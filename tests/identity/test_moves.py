@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.side import stacks_of
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.evidence import SideEvidence
 from pprofdiff.identity.moves import package_moves
@@ -20,8 +18,10 @@ from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.profiles import profile_row
 from tests.analysis.building import profile
 from tests.examples import daily
-from tests.identity.packages_oracle import FIELD, VARIANTS, program_pairs, score
+from tests.field.__main__ import kept_aside
+from tests.identity.captures import TESTS, load
 
+FIELD, DATA = TESTS / "field" / "pairs", TESTS / "data"
 CACHE = ("(*Cache).Add", "(*Cache).Get", "(*Cache).evict", "newList", "New")
 DIGEST = ("(*digest).Write", "(*digest).Sum", "(*digest).Reset", "New")
 
@@ -120,9 +120,22 @@ def test_packages_that_did_not_move(base, new):
     assert moved(base, new) == set()
 
 
-def source_files(side):
-    """Return the source file of every function of a side."""
-    evidence = SideEvidence(stacks_of(side))
+def program_pairs():
+    """Yield both sides of each pair of captures with CPU profiles.
+
+    Pairs that the field test keeps aside are left out.
+    """
+    for name in sorted(path.parent.name for path in FIELD.glob("*/pair.toml")):
+        if not kept_aside(name):
+            yield FIELD / name / "base", FIELD / name / "new"
+    for base in sorted(DATA.glob("*/base")):
+        yield base, base.parent / "new"
+    yield from pairwise(sorted((DATA / "versions").iterdir()))
+
+
+def source_files(folder):
+    """Return the source file of every function of a folder's profiles."""
+    evidence = SideEvidence(load(folder))
     return dict(zip(evidence.names, evidence.files, strict=True))
 
 
@@ -142,7 +155,11 @@ REAL = {
 @pytest.mark.parametrize("step", daily((1, 4), [4]))
 def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
     """Every base next to every new: real libraries in the place of one another."""
-    sides = [tuple(map(source_files, (base, new))) for _, base, new in program_pairs()]
+    sides = [
+        (source_files(base), source_files(new))
+        for base, new in program_pairs()
+        if (base / "cpu.pb.gz").exists() and (new / "cpu.pb.gz").exists()
+    ]
     assert len(sides) > 40
     seen: set[tuple[str, str]] = set()
     for (base, _), (_, new) in product(sides[::step], sides):
@@ -159,24 +176,6 @@ def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
     } == seen
     assert len(set(modules.values())) > 1
     assert step > 1 or set(modules.values()) == set(REAL)
-
-
-@pytest.mark.whole
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", daily(VARIANTS, list(VARIANTS)[:2]))
-def test_hidden_packages_are_recognised(variant):
-    """Of packages with three functions nearly all are; nothing is paired wrongly."""
-    total: Counter[str] = Counter()
-    # Each variant hides packages of every other pair.
-    for _, base, new in list(program_pairs())[list(VARIANTS).index(variant) % 2 :: 2]:
-        total += score(base, new, VARIANTS[variant], seed=1)
-    right, missed = total["right"], total["missed"]
-    assert right + missed >= 20
-    assert total["wrong"] <= 0.01 * (right + total["right small"])
-    if variant == "major version":
-        assert missed == total["missed small"] == 0
-    else:
-        assert right >= 0.9 * (right + missed)
 
 
 OLD, NOW = "github.com/acme/lru", "github.com/acme/lru/v2"

@@ -28,6 +28,13 @@ def saved(tmp_path_factory, monkeypatch):
     return folder
 
 
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Return an empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request, client_address):
         """Say nothing: several tests hang up on purpose."""
@@ -56,21 +63,21 @@ def serve():
         yield start
 
 
+def reply(request, body, status=200, headers=()):
+    """Answer a request."""
+    request.send_response(status)
+    for name, value in headers:
+        request.send_header(name, value)
+    request.end_headers()
+    request.wfile.write(body)
+
+
 @pytest.fixture
 def serve_bytes(serve):
-    """Return a function: a body (and status, headers) in, `host:port` out."""
-
-    def start(body, status=200, headers=()):
-        def answer(request):
-            request.send_response(status)
-            for name, value in headers:
-                request.send_header(name, value)
-            request.end_headers()
-            request.wfile.write(body)
-
-        return serve(answer)
-
-    return start
+    """Return a function: what to `reply` in, `host:port` out."""
+    return lambda *answer, **more: serve(
+        lambda request: reply(request, *answer, **more)
+    )
 
 
 class GoServer(NamedTuple):

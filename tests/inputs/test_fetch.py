@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -17,6 +19,7 @@ from pprofdiff.errors import FetchError, FormatError
 from pprofdiff.inputs import ReadOptions, read, read_sides
 from pprofdiff.inputs.urls import request_for
 from tests.examples import daily
+from tests.inputs.conftest import reply
 
 PROFILE = gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu", mtime=0)
 TRACE = b"go 1.22 trace\0\0\0"
@@ -106,9 +109,7 @@ def test_both_sides_are_fetched_at_once(serve, saved):
 
     def answer(request):
         meeting.wait(20)  # broken unless four requests are in flight together
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(PROFILE + bytes(int(request.path[-1])))
+        reply(request, PROFILE + bytes(int(request.path[-1])))
 
     host = serve(answer)
     base, new = read_sides(
@@ -129,9 +130,7 @@ def test_a_failure_lets_the_other_side_be_saved(serve, saved):
             request.send_error(503)
             return
         failed.wait(20)
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(PROFILE)
+        reply(request, PROFILE)
 
     def say(message):
         said.append(message)
@@ -184,8 +183,7 @@ def test_a_server_that_says_nothing(hang_up):
 @pytest.mark.slow
 def test_a_server_that_trickles(hang_up):
     def trickle(request, over):
-        request.send_response(200)
-        request.end_headers()
+        reply(request, b"")
         while not over.wait(0.02):
             request.wfile.write(b"x")
             request.wfile.flush()
@@ -195,13 +193,10 @@ def test_a_server_that_trickles(hang_up):
         ask(hang_up(trickle), ReadOptions(timeout=2))
 
 
-@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("declared", [[("Content-Length", str(1 << 40))], []])
 def test_a_body_over_the_limit(serve, declared, saved):
     def answer(request):
-        request.send_response(200)
-        if declared:
-            request.send_header("Content-Length", str(1 << 40))
-        request.end_headers()
+        reply(request, b"", headers=declared)
         while True:  # ends when the reader hangs up
             request.wfile.write(bytes(1 << 16))
 
@@ -219,10 +214,7 @@ def test_a_body_cut_short(serve_bytes):
 def test_a_chunked_body_cut_short(serve):
     def answer(request):
         request.protocol_version = "HTTP/1.1"
-        request.send_response(200)
-        request.send_header("Transfer-Encoding", "chunked")
-        request.end_headers()
-        request.wfile.write(b"10\r\nabc")
+        reply(request, b"10\r\nabc", headers=[("Transfer-Encoding", "chunked")])
         request.close_connection = True
 
     with pytest.raises(FetchError, match=r"IncompleteRead|connection closed"):
@@ -250,19 +242,21 @@ def test_an_empty_answer(serve_bytes):
         ask(serve_bytes(b""))
 
 
-def test_nobody_listens():
-    with pytest.raises(FetchError, match="connection refused; is the program running"):
-        ask("127.0.0.1:1")
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("127.0.0.1:1", "connection refused; is the program running"),
+        ("nothing.invalid:80", "no such host"),
+    ],
+)
+def test_nobody_answers(host, message):
+    with pytest.raises(FetchError, match=message):
+        ask(host)
 
 
 def test_a_plain_server_asked_for_https(serve_bytes):
     with pytest.raises(FetchError, match="does it serve plain http"):
         ask(f"https://{serve_bytes(PROFILE)}")
-
-
-def test_no_such_host():
-    with pytest.raises(FetchError, match="no such host"):
-        ask("nothing.invalid:80")
 
 
 def test_not_http(serve):
@@ -281,14 +275,10 @@ def test_urls_that_are_none(url):
 
 def test_redirects_are_followed(serve):
     def answer(request):
-        if request.path != "/there":
-            request.send_response(302)
-            request.send_header("Location", "/there")
-            request.end_headers()
-            return
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(PROFILE)
+        if request.path == "/there":
+            reply(request, PROFILE)
+        else:
+            reply(request, b"", 302, [("Location", "/there")])
 
     assert ask(serve(answer)).data == PROFILE
 
@@ -305,17 +295,13 @@ def test_a_password_is_sent_to_its_host_alone_and_never_shown(serve, saved):
 
     def elsewhere(request):
         seen["elsewhere"] = request.headers.get("Authorization")
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(PROFILE)
+        reply(request, PROFILE)
 
     other = serve(elsewhere)
 
     def answer(request):
         seen["first"] = request.headers.get("Authorization")
-        request.send_response(302)
-        request.send_header("Location", f"http://{other}/x")
-        request.end_headers()
+        reply(request, b"", 302, [("Location", f"http://{other}/x")])
 
     host = serve(answer)
     said = []
@@ -335,9 +321,7 @@ def test_a_proxy_is_asked_for_others(serve, monkeypatch):
 
     def answer(request):
         asked.append(request.path)
-        request.send_response(200)
-        request.end_headers()
-        request.wfile.write(PROFILE)
+        reply(request, PROFILE)
 
     monkeypatch.setenv("http_proxy", f"http://{serve(answer)}")
     assert ask("service.invalid:6060").data == PROFILE
@@ -345,33 +329,22 @@ def test_a_proxy_is_asked_for_others(serve, monkeypatch):
 
 
 @pytest.mark.go
-def test_a_certificate_nobody_signed_is_refused(go_root, serve_bytes, monkeypatch):
+def test_a_certificate_nobody_signed_is_refused(go_root):
     folder = go_root / "src/crypto/tls/testdata"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "example-cert.pem", folder / "example-key.pem")
-    wrapped = []
 
-    class Server(threading.Thread):
-        def run(self):
-            import socket
+    def serve_one():
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            context.wrap_socket(connection, server_side=True).close()
 
-            with socket.create_server(("127.0.0.1", 0)) as listener:
-                wrapped.append(listener.getsockname()[1])
-                ready.set()
-                connection, _ = listener.accept()
-                with connection:
-                    try:
-                        context.wrap_socket(connection, server_side=True).close()
-                    except OSError as error:
-                        wrapped.append(error)
-
-    ready = threading.Event()
-    server = Server()
-    server.start()
-    assert ready.wait(20)
-    with pytest.raises(FetchError, match="its certificate is not trusted"):
-        read([f"https://127.0.0.1:{wrapped[0]}/x"], OPTIONS)
-    server.join()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=serve_one)
+        server.start()
+        with pytest.raises(FetchError, match="its certificate is not trusted"):
+            read([f"https://127.0.0.1:{listener.getsockname()[1]}/x"], OPTIONS)
+        server.join()
 
 
 @pytest.mark.parametrize(

@@ -38,22 +38,23 @@ def test_every_cut_is_reported(content, draw):
     )
 
 
-def test_a_second_member_that_is_cut_off_is_reported():
-    data = gzip.compress(b"one") + gzip.compress(b"two" * 1000)[:-1]
-    with pytest.raises(FormatError, match=rf"cut off after {len(data)} bytes"):
-        decompress(data, "x")
+PACKED = gzip.compress(b"content")
+CUT = PACKED + gzip.compress(b"two" * 1000)[:-1]
 
 
-def test_a_flipped_checksum_is_reported():
-    data = bytearray(gzip.compress(b"content"))
-    data[-5] ^= 1
-    with pytest.raises(FormatError, match=r"^x: gzip stream is damaged \(incorrect "):
-        decompress(bytes(data), "x")
-
-
-def test_other_bytes_after_the_stream_are_reported():
-    data = gzip.compress(b"content") + b"\0\0more"
-    with pytest.raises(FormatError, match=r"^x: 4 bytes that are not gzip follow"):
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (CUT, rf"cut off after {len(CUT)} bytes"),
+        (
+            PACKED[:-5] + b"\xff" + PACKED[-4:],
+            r"^x: gzip stream is damaged \(incorrect ",
+        ),
+        (PACKED + b"\0\0more", r"^x: 4 bytes that are not gzip follow"),
+    ],
+)
+def test_damage_is_named(data, message):
+    with pytest.raises(FormatError, match=message):
         decompress(data, "x")
 
 
@@ -73,19 +74,18 @@ def test_a_bomb_stops_at_the_limit():
     assert peak < 4 * MIB
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def in_two(data):
+    """Return two members that hold a half each."""
+    half = len(data) // 2
+    return gzip.compress(data[:half]) + gzip.compress(data[half:])
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, in_two])
 def test_the_limit_itself_is_allowed(pack):
     content = b"x" * 1000
     assert decompress(pack(content), "x", 1000) == content
     with pytest.raises(FormatError, match=r"holds more than 999 bytes"):
         decompress(pack(content), "x", 999)
-
-
-def test_the_limit_counts_all_members():
-    data = gzip.compress(b"x" * 600) * 2
-    assert decompress(data, "x", 1200) == b"x" * 1200
-    with pytest.raises(FormatError, match="holds more than"):
-        decompress(data, "x", 1199)
 
 
 @pytest.mark.slow
@@ -154,16 +154,3 @@ def test_a_stream_of_much_from_little_comes_in_pieces():
     stream.close()
     assert total == 64 * MIB
     assert peak < 4 * MIB
-
-
-@pytest.mark.slow
-def test_a_bomb_is_refused_while_it_is_inflated():
-    """Memory follows the limit, not what the stream would become."""
-    bomb = gzip.compress(bytes(300 << 20), 9)
-    for limit in (1 << 20, 64 << 20):
-        tracemalloc.start()
-        with pytest.raises(FormatError, match="--max-size"):
-            decompress(bomb, "bomb", limit)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert peak < limit + (40 << 20)

@@ -10,13 +10,6 @@ from pprofdiff.errors import FetchError, PprofDiffError, UsageError
 from pprofdiff.inputs.places import Sort, locate
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Return an empty working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def means(argument):
     place = locate(argument)
     assert place.argument == argument

@@ -23,13 +23,6 @@ BENCH = b"BenchmarkX-8 \t 100 \t 12 ns/op\n"
 ROOT = str(Path(pprofdiff.inputs.__file__).parents[2])
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Return an empty working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_a_file_is_handed_on_as_it_is(here):
     packed = gzip.compress(PROFILE)
     (here / "old.pb.gz").write_bytes(packed)

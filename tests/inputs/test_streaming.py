@@ -35,13 +35,6 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Return an empty working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def quickly(text):
     """Return a text gzipped: how well does not matter."""
     return gzip.compress(text, 1)
@@ -61,23 +54,20 @@ def check(sources, path):
     assert "scanned=" not in repr(sources[0])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
-def test_a_file(here, pack):
-    (here / "log").write_bytes(pack(TEXT))
-    check(read(["log"]).inputs, "log")
+PACKED = pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
-def test_a_folder(here, pack):
+@PACKED
+@pytest.mark.parametrize("argument", ["run/log", "run"])
+def test_a_file_or_its_folder(here, argument, pack):
     (here / "run").mkdir()
     (here / "run" / "log").write_bytes(pack(TEXT))
-    check(read(["run"]).inputs, "run/log")
+    check(read([argument]).inputs, "run/log")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
+@PACKED
 def test_a_named_pipe(here, pack):
     (here / "log").write_bytes(pack(TEXT))
     os.mkfifo(here / "pipe")
@@ -117,7 +107,7 @@ def test_a_compressed_text_that_is_cut_off(here, missing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
+@PACKED
 def test_the_size_limit_holds(here, pack):
     (here / "log").write_bytes(pack(TEXT))
     assert read(["log"], ReadOptions(max_size=len(TEXT))).inputs
@@ -186,7 +176,7 @@ def test_profiles_do_without_the_log_readers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pack", [bytes, quickly], ids=["plain", "gzip"])
+@PACKED
 def test_a_log_from_a_server_is_saved_and_read(serve_bytes, saved, pack):
     data = pack(TEXT)
     host = serve_bytes(data)

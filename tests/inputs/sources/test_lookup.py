@@ -28,9 +28,15 @@ def alone(tmp_path, monkeypatch):
     return tmp_path
 
 
-def text(file, function="main.f", *, sources=None):
-    """Return what is found of a file for new."""
-    return (sources or sources_of("", "", "")).text(1, function, str(file))
+@pytest.fixture
+def repo(alone):
+    """Return an empty repository."""
+    return repository(alone / "repo")
+
+
+def text(file, function="main.f", *, sources=None, side=1):
+    """Return what is found of a file, for new if nothing else is said."""
+    return (sources or sources_of("", "", "")).text(side, function, str(file))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +86,7 @@ def test_what_has_no_source(alone, file):
     "data", [b"package main\0", b"x\n" * (3 << 20)], ids=["binary", "huge"]
 )
 @pytest.mark.parametrize("kind", ["folder", "git"])
-def test_what_is_not_read(alone, data, kind):
-    repo = repository(alone / "repo")
+def test_what_is_not_read(repo, data, kind):
     (repo.folder / "go.mod").write_text("module m\n", "utf-8")
     (repo.folder / "m.go").write_bytes(data)
     repo.commit("begin", {"n.go": "package m\n"})
@@ -93,15 +98,19 @@ def test_what_is_not_read(alone, data, kind):
     assert text("/b/n.go", "m.F", sources=sources).lines == ("package m",)
 
 
-def test_bytes_that_are_no_text_do_not_stop_a_listing(alone):
-    repo = repository(alone / "repo")
+def test_bytes_that_are_no_text_do_not_stop_a_listing(repo):
     (repo.folder / "m.go").write_bytes(b"package m // \xff\xfe\n")
     found = text("/b/m.go", "main.F", sources=sources_of("", "", str(repo.folder)))
     assert found.lines == ("package m // \ufffd\ufffd",)
 
 
-def test_differences_of_refs_match_git(alone):
-    repo = repository(alone / "repo")
+def changed(sources, file="/b/m.go"):
+    """Return a file's texts of both sides, and what differs in them."""
+    texts = [text(file, "m.F", sources=sources, side=side) for side in (0, 1)]
+    return texts, sources.hunks(*texts)
+
+
+def test_differences_of_refs_match_git(repo):
     old = [f"line {i}" for i in range(40)]
     new = ["first", *old[:7], "changed", *old[8:20], *old[24:], "last"]
     repo.commit("old", {"go.mod": "module m\n", "m.go": "\n".join(old) + "\n"})
@@ -111,8 +120,7 @@ def test_differences_of_refs_match_git(alone):
     repo.run("config", "diff.noprefix", "true")
     repo.run("config", "color.ui", "always")
     sources = sources_of("HEAD~1..HEAD", str(repo.folder), "")
-    texts = [sources.text(side, "m.F", "/b/m.go") for side in (0, 1)]
-    hunks = sources.hunks(*texts)
+    texts, hunks = changed(sources)
     assert applied(old, new, hunks) == new
     words = "--inter-hunk-context=0", "--no-color"
     got = repo.run("diff", "-U0", *words, "HEAD~1..HEAD", "--", "m.go")
@@ -123,40 +131,35 @@ def test_differences_of_refs_match_git(alone):
     ] == ["new"]
 
 
-def test_commits_are_those_that_made_the_lines(alone):
+def test_commits_are_those_that_made_the_lines(repo):
     """Lines of two commits have both, newest first; a commit before base is none."""
-    repo = repository(alone / "repo")
     repo.commit("begin", {"go.mod": "module m\n", "m.go": "a\nb\n"})
     base = repo.commit("base", {"m.go": "a\nb\nc\n"})
     second = repo.commit("second", {"m.go": "a\nb\nc\nd\n"})
     repo.commit("elsewhere", {"n.go": "package m\n"})
     third = repo.commit("third", {"m.go": "a\nb\nc\nd\ne\n"})
     sources = sources_of(f"{base}..{third}", str(repo.folder), "")
-    texts = [sources.text(side, "m.F", "/b/m.go") for side in (0, 1)]
-    (hunk,) = sources.hunks(*texts)
+    texts, (hunk,) = changed(sources)
     assert hunk == Hunk(3, 0, 4, 2)
     assert [commit.id for commit in sources.commits(*texts, hunk)] == [third, second]
     assert sources.commits(*texts, Hunk(1, 1, 1, 1)) == ()
 
 
-def test_an_ignore_list_that_is_not_there(alone):
+def test_an_ignore_list_that_is_not_there(repo):
     """``git blame`` fails then; the commits that touched the lines are reported instead."""
-    repo = repository(alone / "repo")
     base = repo.commit("base", {"go.mod": "module m\n", "m.go": "a\n"})
     new = repo.commit("new", {"m.go": "a\nb\n"})
     repo.run("config", "blame.ignoreRevsFile", "none")
     sources = sources_of(f"{base}..{new}", str(repo.folder), "")
-    texts = [sources.text(side, "m.F", "/b/m.go") for side in (0, 1)]
-    (hunk,) = sources.hunks(*texts)
+    texts, (hunk,) = changed(sources)
     assert [commit.id for commit in sources.commits(*texts, hunk)] == [new]
 
 
-def test_a_repository_that_is_named_is_not_a_hook_s(alone, monkeypatch):
+def test_a_repository_that_is_named_is_not_a_hook_s(repo, monkeypatch):
     """In a hook, git's variables name the repository that it is of."""
-    repo = repository(alone / "repo")
     repo.commit("base", {"go.mod": "module m\n", "m.go": "a\n"})
-    monkeypatch.setenv("GIT_DIR", str(alone / "none"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(alone / "none" / "index"))
+    monkeypatch.setenv("GIT_DIR", str(repo.folder / "none"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(repo.folder / "none" / "index"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "/none")
     sources = sources_of("HEAD..HEAD", str(repo.folder), "")
     assert sources.text(1, "m.F", "/b/m.go").lines == ("a",)
@@ -175,9 +178,8 @@ def gone(repo, base, new, folder=""):
     return [commit.subject for commit in sources.commits(text, text, Hunk(3, 4, 0, 0))]
 
 
-def test_the_only_commit_between_made_whatever_differs(alone):
+def test_the_only_commit_between_made_whatever_differs(repo):
     """Its longest line stands elsewhere now, so that its text alone shows nothing."""
-    repo = repository(alone / "repo")
     base = repo.commit("base", {"go.mod": "module m\n", "f.go": GONE})
     new = repo.commit("moved", {"f.go": TWICE})
     assert gone(repo, base, new) == ["moved"]
@@ -187,8 +189,7 @@ def test_the_only_commit_between_made_whatever_differs(alone):
     assert sources.commits(text, text, Hunk(0, 0, 3, 4)) == ()
 
 
-def test_of_several_commits_the_one_that_removed_a_function_is_named(alone):
-    repo = repository(alone / "repo")
+def test_of_several_commits_the_one_that_removed_a_function_is_named(repo):
     base = repo.commit("base", {"go.mod": "module m\n", "f.go": GONE})
     repo.commit("a line", {"f.go": GONE.replace("first", "second")})
     repo.commit("moved", {"f.go": TWICE})
@@ -196,9 +197,8 @@ def test_of_several_commits_the_one_that_removed_a_function_is_named(alone):
     assert gone(repo, base, new) == ["moved"]
 
 
-def test_nothing_is_said_of_lines_that_another_branch_has(alone):
+def test_nothing_is_said_of_lines_that_another_branch_has(repo):
     """New never had what base has: none of its commits took it away."""
-    repo = repository(alone / "repo")
     root = repo.commit("root", {"go.mod": "module m\n", "f.go": "package m\n"})
     repo.run("switch", "-q", "-c", "other")
     new = repo.commit("elsewhere", {"f.go": "package m\n\nvar X int\n"})
@@ -207,16 +207,14 @@ def test_nothing_is_said_of_lines_that_another_branch_has(alone):
     assert gone(repo, base, new) == []
 
 
-def test_commits_are_found_from_a_folder_below_the_root(alone):
+def test_commits_are_found_from_a_folder_below_the_root(repo):
     """A module in a folder of its repository: paths are from the repository's root."""
-    repo = repository(alone / "repo")
     base = repo.commit("base", {"m/go.mod": "module m\n", "m/f.go": GONE})
     longer = GONE.replace("	first()\n", "	first()\n	second()\n")
     repo.commit("second", {"m/f.go": longer})
     new = repo.commit("third", {"m/f.go": longer, "m/g.go": TWICE})
     sources = sources_of(f"{base}..{new}", str(repo.folder / "m"), "")
-    texts = [sources.text(side, "m.F", "/b/m/f.go") for side in (0, 1)]
-    (hunk,) = sources.hunks(*texts)
+    texts, (hunk,) = changed(sources, "/b/m/f.go")
     assert [commit.subject for commit in sources.commits(*texts, hunk)] == ["second"]
     repo.commit("none", {"m/f.go": "package m\n"})
     assert gone(repo, base, "HEAD", "m") == ["none"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections import Counter
 from shutil import copy
@@ -16,6 +15,7 @@ from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.model.profiles.operations import Operations, operations_of
 from tests.analysis.building import PERIOD, profile
+from tests.measure.benchmarks import bench, build, write
 
 pytestmark = pytest.mark.go
 
@@ -122,20 +122,12 @@ UNTIMED = {"above", "setUp", "paused"}
 def benchmark(tmp_path_factory):
     """Return what runs a benchmark with a profile, and the folder of both."""
     folder = tmp_path_factory.mktemp("captured")
-    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
-    (folder / "p_test.go").write_text(BENCHMARKS, "utf-8")
-    subprocess.run(
-        ["go", "test", "-c", "-o", "p.test", "."],
-        cwd=folder, check=True, capture_output=True, env={**os.environ, "GOWORK": "off"},
-    )  # fmt: skip
+    write(folder, BENCHMARKS)
+    build(folder)
 
-    def profiled(name, bench, times, *flags):
+    def profiled(name, pattern, times, *flags):
         path = folder / name
-        subprocess.run(
-            ["./p.test", "-test.run=^$", f"-test.bench={bench}",
-             f"-test.benchtime={times}x", *(flag.format(path) for flag in flags)],
-            cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
+        bench(folder, pattern, times, *(flag.format(path) for flag in flags))
         return path
 
     return profiled
@@ -146,13 +138,8 @@ def cpu(benchmark):
     """Return a CPU profile as Go wrote it, and what is kept, with its CPU seconds."""
     raw = benchmark("raw.pb.gz", "All", 100, "-test.cpuprofile={}")
     kept = copy(raw, raw.with_name("kept.pb.gz"))
-    return (
-        raw,
-        kept,
-        keep_operations(
-            str(kept), Operations(101, "p BenchmarkAll/deep/er"), str(raw.parent)
-        ),
-    )
+    covered = Operations(101, "p BenchmarkAll/deep/er")
+    return raw, kept, keep_operations(str(kept), covered, str(raw.parent))
 
 
 def traces(path):

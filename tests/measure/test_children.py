@@ -10,6 +10,7 @@ import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -54,21 +55,24 @@ def alive(pid):
     return False
 
 
-def files_of(folder):
-    folder.mkdir()
-    return files(folder)
+@pytest.fixture
+def out(tmp_path):
+    """Return the file that a program prints to."""
+    with (tmp_path / "out").open("w+b") as file:
+        yield file
 
 
-def files(folder):
-    return (folder / "out").open("w+b"), (folder / "errors").open("w+b")
+@pytest.fixture
+def errors(tmp_path):
+    """Return the file that a program complains in."""
+    with (tmp_path / "errors").open("w+b") as file:
+        yield file
 
 
-def test_what_a_program_left_running_ends_with_it(tmp_path):
-    out, errors = files(tmp_path)
-    with out, errors:
-        assert run(program(LEAVES, tmp_path), out, errors).status == 0
-        out.seek(0)
-        pid = int(out.read())
+def test_what_a_program_left_running_ends_with_it(tmp_path, out, errors):
+    assert run(program(LEAVES, tmp_path), out, errors).status == 0
+    out.seek(0)
+    pid = int(out.read())
     for _ in range(PATIENCE):
         if not alive(pid):
             break
@@ -94,10 +98,9 @@ SLEEPS = "import time; print(1, flush=True); time.sleep(600)"
 
 @LINUX
 @pytest.mark.parametrize("rest", ["", "import time; time.sleep(600)"])
-def test_what_left_its_session_ends_with_the_program(tmp_path, rest):
-    out, errors = files(tmp_path)
+def test_what_left_its_session_ends_with_the_program(tmp_path, out, errors, rest):
     words = [sys.executable, "-c", SLEEPS]
-    with out, errors, ExitStack() as stack:
+    with ExitStack() as stack:
         # One of another session, and one of ours.
         before = [
             stack.enter_context(Popen(words, stdout=PIPE, start_new_session=new))
@@ -116,17 +119,14 @@ def test_what_left_its_session_ends_with_the_program(tmp_path, rest):
 
 
 @LINUX
-def test_what_a_server_left_is_not_its_loads(tmp_path):
+def test_what_a_server_left_is_not_its_loads(tmp_path, out, errors):
     """With two programs, orphans end with the last one."""
-    out, errors = files(tmp_path)
-    other, more = files_of(tmp_path / "other")
     daemon = program(DAEMON.format(rest="import time; time.sleep(600)"), tmp_path)
-    with out, errors, other, more:
-        with started(daemon, out, errors) as server:
-            pid = int(said(out))
-            assert run(program("", tmp_path), other, more).status == 0
-            assert (alive(pid), has_ended(server)) == (True, False)
-        assert not os.path.exists(f"/proc/{pid}")
+    with TemporaryFile() as other, started(daemon, out, errors) as server:
+        pid = int(said(out))
+        assert run(program("", tmp_path), other, other).status == 0
+        assert (alive(pid), has_ended(server)) == (True, False)
+    assert not os.path.exists(f"/proc/{pid}")
 
 
 def is_reaper():
@@ -136,11 +136,9 @@ def is_reaper():
     return got.value
 
 
-def test_status_folder_and_streams(tmp_path):
-    out, errors = files(tmp_path)
+def test_status_folder_and_streams(tmp_path, out, errors):
     code = "import os, sys; print(os.getcwd()); sys.stderr.write('e'); sys.exit(7)"
-    with out, errors:
-        assert run(program(code, tmp_path), out, errors).status == 7
+    assert run(program(code, tmp_path), out, errors).status == 7
     assert (tmp_path / "out").read_text().strip() == os.path.realpath(tmp_path)
     assert (tmp_path / "errors").read_text() == "e"
 
@@ -155,11 +153,9 @@ sys.exit(subprocess.run([sys.executable, "-c", code]).returncode)
 
 
 @pytest.mark.slow
-def test_the_cpu_time_of_a_program_and_its_children_is_counted(tmp_path):
-    out, errors = files(tmp_path)
-    with out, errors:
-        idle = run(program("import time; time.sleep(0.5)", tmp_path), out, errors)
-        busy = run(program(BURNS, tmp_path), out, errors)
+def test_the_cpu_time_of_a_program_and_its_children_is_counted(tmp_path, out, errors):
+    idle = run(program("import time; time.sleep(0.5)", tmp_path), out, errors)
+    busy = run(program(BURNS, tmp_path), out, errors)
     assert (idle.status, busy.status) == (0, 0)
     # Each counts in steps of its own, at most 10 ms; the rest is what starting takes.
     assert busy.cpu_s >= 0.38
@@ -167,21 +163,20 @@ def test_the_cpu_time_of_a_program_and_its_children_is_counted(tmp_path):
     assert min(idle.preempted, busy.preempted) >= 0
 
 
-def test_a_signal_is_a_negative_status(tmp_path):
-    out, errors = files(tmp_path)
+def test_a_signal_is_a_negative_status(tmp_path, out, errors):
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    with out, errors:
-        assert run(program(code, tmp_path), out, errors).status == -signal.SIGKILL
+    assert run(program(code, tmp_path), out, errors).status == -signal.SIGKILL
 
 
-def test_a_program_that_is_not_there(tmp_path):
-    out, errors = files(tmp_path)
-    with out, errors, pytest.raises(MeasureError, match="nothing-here: cannot be star"):
+def test_a_program_that_is_not_there(tmp_path, out, errors):
+    with pytest.raises(MeasureError, match="nothing-here: cannot be star"):
         run(Program(["nothing-here"], str(tmp_path), {}), out, errors)
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_while_it_starts_is_handled_then(tmp_path, name, monkeypatch):
+def test_a_signal_while_it_starts_is_handled_then(
+    tmp_path, out, errors, name, monkeypatch
+):
     """The signal comes between fork and return: the child is known, and ended."""
 
     class Signalled(BaseException):
@@ -202,7 +197,6 @@ def test_a_signal_while_it_starts_is_handled_then(tmp_path, name, monkeypatch):
 
     armed = [True]
     sys.addaudithook(record)
-    out, errors = files(tmp_path)
     leaves = program(LEAVES, tmp_path)
     leaves = leaves._replace(words=[*leaves.words, str(tmp_path)])
     try:
@@ -227,9 +221,8 @@ def _text(path):
     return ""
 
 
-def test_to_ask_whether_it_ended_keeps_its_number(tmp_path):
-    out, errors = files(tmp_path)
-    with out, errors, started(program("", tmp_path), out, errors) as process:
+def test_to_ask_whether_it_ended_keeps_its_number(tmp_path, out, errors):
+    with started(program("", tmp_path), out, errors) as process:
         while not has_ended(process):
             time.sleep(0.01)
         assert process.returncode is None

@@ -14,6 +14,7 @@ from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.sides import SIDES, Checkout
+from tests.measure.benchmarks import write
 
 pytestmark = pytest.mark.go
 
@@ -69,8 +70,7 @@ TURNS = 4
 
 def built(folder, benchmarks):
     """Return the test binaries of a package, for both sides."""
-    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
-    (folder / "p_test.go").write_text(benchmarks)
+    write(folder, benchmarks)
     asked = go_test([])
     # The linker's flags are taken, so that functions keep their order.
     variables = {**gobuild.environment(), "GOFLAGS": "-buildvcs=false -ldflags=-w"}
@@ -78,6 +78,16 @@ def built(folder, benchmarks):
     binaries = gobuild.test_binaries(tree, asked, str(folder / "bin"))
     trees = dict.fromkeys(SIDES, tree)
     return Layouts(asked, trees, dict.fromkeys(SIDES, binaries))
+
+
+def printed(benchmarks, folder, pattern):
+    """Measure one round; return what is found in the lines of both sides."""
+    folders = {side: folder / side for side in SIDES}
+    for one in folders.values():
+        one.mkdir()
+    benchmarks.timed_round({side: str(one) for side, one in folders.items()})
+    texts = [(one / "bench.txt").read_text() for one in folders.values()]
+    return re.findall(pattern, "\n".join(texts), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -90,19 +100,8 @@ def counted(tmp_path_factory):
         for name, times in TIMES.items()
     }
     benchmarks = GoBenchmarks(layouts, plans, TURNS, TURNS, None)
-    folders = {side: str(folder / side) for side in SIDES}
-    for side in SIDES:
-        (folder / side).mkdir()
-    benchmarks.timed_round(folders)
-    return [
-        (name, "cpu-ns/op" in rest)
-        for side in SIDES
-        for name, rest in re.findall(
-            r"^Benchmark([A-Za-z]+).* ns/op(.*)",
-            (folder / side / "bench.txt").read_text(),
-            re.MULTILINE,
-        )
-    ]
+    found = printed(benchmarks, folder, r"^Benchmark([A-Za-z]+).* ns/op(.*)")
+    return [(name, "cpu-ns/op" in rest) for name, rest in found]
 
 
 @pytest.mark.parametrize(
@@ -156,19 +155,7 @@ def test_all_turns_of_a_benchmark_have_the_iterations_that_suit_it(tmp_path):
     few = Plan(*[Counts(20, 20)] * 3)
     plans = {Leaf("example.com/p", "Later"): few}
     benchmarks = GoBenchmarks(layouts, plans, TURNS, TURNS, 0.05)
-    folders = {side: str(tmp_path / side) for side in SIDES}
-    for side in SIDES:
-        (tmp_path / side).mkdir()
-    benchmarks.timed_round(folders)
-    counts = [
-        int(count)
-        for side in SIDES
-        for count in re.findall(
-            r"^BenchmarkLater\S*\s+(\d+)",
-            (tmp_path / side / "bench.txt").read_text(),
-            re.MULTILINE,
-        )
-    ]
+    counts = printed(benchmarks, tmp_path, r"^BenchmarkLater\S*\s+(\d+)")
     assert len(counts) == TURNS * len(SIDES)
     assert len(set(counts)) == 1
-    assert counts[0] > few.timed.base
+    assert int(counts[0]) > few.timed.base

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from collections import Counter
 
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.measure.leaves import Leaf, folders_of, pattern_of, results_of
+from tests.measure.benchmarks import bench, build, write
 
 # Names as programs give them; `go test` makes them its own (testing/match.go).
 NAMES = [
@@ -47,23 +46,14 @@ func BenchmarkÜber(b *testing.B) {
 def ran(tmp_path_factory):
     """Return what runs the benchmarks that a pattern matches: their names, counted."""
     folder = tmp_path_factory.mktemp("leaves")
-    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
     # JSON's strings are Go's.
     listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in NAMES)
-    text = f"{BENCHMARKS}\nvar names = []string{{{listed}}}\n"
-    (folder / "p_test.go").write_text(text, "utf-8")
-    subprocess.run(
-        ["go", "test", "-c", "-o", "p.test", "."],
-        cwd=folder, check=True, capture_output=True, env={**os.environ, "GOWORK": "off"},
-    )  # fmt: skip
+    write(folder, f"{BENCHMARKS}\nvar names = []string{{{listed}}}\n")
+    build(folder)
 
     def names(pattern):
-        done = subprocess.run(
-            [str(folder / "p.test"), "-test.run=^$", "-test.benchtime=1x", "-test.cpu=1",
-             f"-test.bench={pattern}"],
-            cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
-        return Counter(name for name, unit, _ in results_of(done.stdout))
+        printed = bench(folder, pattern, 1, "-test.cpu=1")
+        return Counter(name for name, unit, _ in results_of(printed))
 
     return names
 

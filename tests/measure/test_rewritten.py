@@ -6,6 +6,16 @@ import pytest
 
 from pprofdiff.measure.rewritten import rewritten
 
+
+def changed(folder, benchmarks, **files):
+    """Return which benchmarks changed; `files` are a base's and a new text each."""
+    for number, side in enumerate(("base", "new")):
+        (folder / side).mkdir()
+        for name, texts in files.items():
+            (folder / side / f"{name}.go").write_text(texts[number])
+    return rewritten(str(folder / "base"), str(folder / "new"), benchmarks)
+
+
 _BENCHMARK = """\
 package store
 
@@ -58,14 +68,12 @@ func unused() int { return 1 }
     ],
 )
 def test_code_that_a_benchmark_reaches_is_compared(tmp_path, old, new, found):
-    for side in ("base", "new"):
-        (tmp_path / side).mkdir()
-        for file, text in (("get_test.go", _BENCHMARK), ("help_test.go", _HELPERS)):
-            changed = text.replace(old, new) if side == "new" else text
-            (tmp_path / side / file).write_text(changed)
-        (tmp_path / side / "store.go").write_text(f"package store // {side}")
-    sides = str(tmp_path / "base"), str(tmp_path / "new")
-    assert rewritten(*sides, ["BenchmarkGet"]) == found
+    files = {
+        "get_test": (_BENCHMARK, _BENCHMARK.replace(old, new)),
+        "help_test": (_HELPERS, _HELPERS.replace(old, new)),
+        "store": ("package store // base", "package store // new"),
+    }
+    assert changed(tmp_path, ["BenchmarkGet"], **files) == found
 
 
 _TABLE = """\
@@ -105,43 +113,37 @@ func BenchmarkPut(b *testing.B) {
     ],
 )
 def test_tables_that_a_benchmark_runs_are_compared(tmp_path, old, new, found):
-    for side in ("base", "new"):
-        (tmp_path / side).mkdir()
-        text = _TABLE.replace(old, new) if side == "new" else _TABLE
-        (tmp_path / side / "get_test.go").write_text(text)
-    sides = str(tmp_path / "base"), str(tmp_path / "new")
-    assert rewritten(*sides, ["BenchmarkGet", "BenchmarkPut"]) == found
+    both = _TABLE, _TABLE.replace(old, new)
+    names = ["BenchmarkGet", "BenchmarkPut"]
+    assert changed(tmp_path, names, get_test=both) == found
     # A name that it declares itself is not the table's.
+    sides = str(tmp_path / "base"), str(tmp_path / "new")
     assert "names (in BenchmarkPut)" not in rewritten(*sides, ["BenchmarkPut"])
 
 
-@pytest.mark.parametrize(
-    ("entries", "found"),
-    [("0, 10, 20", []), ("20", []), ("10, 30", ["sizes (in BenchmarkGet)"])],
-)
-def test_more_cases_of_a_table_are_other_benchmarks(tmp_path, entries, found):
-    for side, some in (("base", "10, 20"), ("new", entries)):
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "get_test.go").write_text(
-            f"package store\n\nvar sizes = []int{{{some}}}\n\n"
-            "func BenchmarkGet(b *testing.B) {\n\tfor _, n := range sizes {\n"
-            "\t\tb.Run(name(n), func(b *testing.B) { get(b, n) })\n\t}\n}\n"
-        )
-    sides = str(tmp_path / "base"), str(tmp_path / "new")
-    assert rewritten(*sides, ["BenchmarkGet"]) == found
+_SIZES = """package store
+
+{}
+func BenchmarkGet(b *testing.B) {{
+	for _, n := range {} {{
+		b.Run(name(n), func(b *testing.B) {{ get(b, n) }})
+	}}
+}}
+"""
 
 
 @pytest.mark.parametrize(
-    ("entries", "found"),
-    [("0, 10, 20", []), ("20", []), ("10, 30", ["BenchmarkGet"])],
+    ("entries", "known"), [("0, 10, 20", True), ("20", True), ("10, 30", False)]
 )
-def test_more_cases_of_a_loop_are_other_benchmarks(tmp_path, entries, found):
-    for side, some in (("base", "10, 20"), ("new", entries)):
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "get_test.go").write_text(
-            "package store\n\nfunc BenchmarkGet(b *testing.B) {\n"
-            f"\tfor _, n := range []int{{{some}}} {{\n"
-            "\t\tb.Run(name(n), func(b *testing.B) { get(b, n) })\n\t}\n}\n"
-        )
-    sides = str(tmp_path / "base"), str(tmp_path / "new")
-    assert rewritten(*sides, ["BenchmarkGet"]) == found
+def test_more_cases_are_other_benchmarks(tmp_path, entries, known):
+    tables = [f"[]int{{{some}}}" for some in ("10, 20", entries)]
+    files = {
+        "sizes (in BenchmarkGet)": [
+            _SIZES.format(f"var sizes = {table}\n", "sizes") for table in tables
+        ],
+        "BenchmarkGet": [_SIZES.format("", table) for table in tables],
+    }
+    for found, texts in files.items():
+        (folder := tmp_path / found).mkdir()
+        got = changed(folder, ["BenchmarkGet"], get_test=texts)
+        assert got == ([] if known else [found])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 
 import pytest
 
@@ -12,6 +10,7 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.captured import keep_allocations
 from pprofdiff.model.profiles.operations import Operations
+from tests.measure.benchmarks import bench, build, write
 
 pytestmark = pytest.mark.go
 
@@ -139,19 +138,14 @@ NAMES = [f"{kind}{n}" for kind in ("counts", "untimed") for n in (1, 2, 3)]
 def package(tmp_path_factory):
     """Return the folder of a test binary with a benchmark for each body."""
     folder = tmp_path_factory.mktemp("untimed")
-    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
     made = [
         f"func Benchmark{n}(b *testing.B) {{\n\t{t}\n}}\n" for n, t in BODIES.items()
     ]
     text = ['package p\n\nimport "testing"\n\nvar sink []byte\n', *made, HELPERS]
     text += [ALLOCATES % name for name in NAMES]
-    (folder / "p_test.go").write_text("\n".join(text), "utf-8")
-    for name, flags in (("p.test", ()), ("trimmed.test", ("-trimpath",))):
-        subprocess.run(
-            ["go", "test", "-c", "-vet=off", *flags, "-o", name, "."],
-            cwd=folder, check=True, capture_output=True,
-            env={**os.environ, "GOWORK": "off"},
-        )  # fmt: skip
+    write(folder, "\n".join(text))
+    build(folder)
+    build(folder, "-trimpath", binary="trimmed.test")
     return folder
 
 
@@ -159,12 +153,8 @@ def allocating(folder, name, sources, binary="p.test"):
     """Return the functions of the package that a kept profile has."""
     paths = [folder / f"{name}.{times}.pb.gz" for times in (100, 2)]
     for path, times in zip(paths, (100, 2), strict=True):
-        subprocess.run(
-            [f"./{binary}", "-test.run=^$", f"-test.bench=^Benchmark{name}$",
-             f"-test.benchtime={times}x", f"-test.memprofile={path}",
-             "-test.memprofilerate=1"],
-            cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
+        flags = f"-test.memprofile={path}", "-test.memprofilerate=1"
+        bench(folder, f"^Benchmark{name}$", times, *flags, binary=binary)
     shown = f"p Benchmark{name}{'/x' if name == 'Nested' else ''}"
     more, fewer = map(str, paths)
     keep_allocations(more, fewer, Operations(98, shown), str(sources))

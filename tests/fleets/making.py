@@ -14,10 +14,14 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.partial import Task
+from pprofdiff.fleets.sources import source_of
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.profile import Labels
 
 DATA = Path(__file__).parents[1] / "data"
 PERIOD = 10_000_000
@@ -114,7 +118,38 @@ def write(folder, hosts, *, seed=0, **how):
         place = Path(folder) / f"host=h{host:05}"
         place.mkdir(parents=True, exist_ok=True)
         for number, profile in enumerate(profiles_of((seed, host), **how)):
-            file = place / f"{number}.pb.gz"
-            file.write_bytes(compress(encode(profile)))
-            files.append(file)
+            files.append(put(place / f"{number}.pb.gz", profile))
     return files
+
+
+def put(path, profile):
+    """Write a profile to a file."""
+    path.write_bytes(compress(encode(profile)))
+    return path
+
+
+def labelled(profile, **texts):
+    """Return a profile whose samples have these labels, each its texts in turn."""
+    size, strings, columns = len(profile), list(profile.strings), []
+    for key, values in texts.items():
+        first = len(strings)
+        strings += [key, *values]
+        text = first + 1 + np.arange(size) % len(values)
+        columns.append((np.arange(size), np.full(size, first), text))
+    sample, key, text = np.concatenate(columns, axis=1)
+    order = np.argsort(sample, kind="stable")
+    key, text = (column[order].astype(np.int32) for column in (key, text))
+    none = np.zeros(len(order), np.int64)
+    labels = Labels(sample[order], key, text, none, none.astype(np.int32))
+    return replace(profile, strings=strings, labels=labels)
+
+
+def objects_in(place):
+    """Return the objects that an argument names, which are of one store."""
+    (objects,) = source_of((str(place),), "base").objects
+    return objects
+
+
+def task(store, paths, max_size=1 << 30):
+    """Return the task to read some objects, whose paths show the host."""
+    return Task(store, tuple(paths), HostRule(("host",)), False, max_size)

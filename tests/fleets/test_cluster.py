@@ -15,9 +15,7 @@ import pytest
 from pprofdiff.errors import ClusterError
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.engine import Where, reduced, tree
-from pprofdiff.fleets.hosts import HostRule
-from pprofdiff.fleets.partial import Task, combine, read_part
-from pprofdiff.fleets.sources import source_of
+from pprofdiff.fleets.partial import combine, read_part
 from tests.examples import daily
 from tests.fleets import making
 from tests.fleets.s3 import free_port
@@ -38,14 +36,11 @@ pytestmark = [
 def tasks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
     making.write(folder, range(24), count=5, samples=1500)
-    (objects,) = source_of((str(folder),), "base").objects
+    objects = making.objects_in(folder)
     return [
-        Task(
-            objects.store, objects.paths[start : start + 5], HostRule(("host",)),
-            labels=False, max_size=1 << 30,
-        )
+        making.task(objects.store, objects.paths[start : start + 5])
         for start in range(0, len(objects.paths), 5)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +121,20 @@ def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster):
     assert "\n" not in str(error.value)
 
 
+HOST = ("--host", "127.0.0.1", "--no-dashboard")
+
+
+@contextmanager
 def started(*words, folder=None):
-    return subprocess.Popen(
-        [sys.executable, "-m", *words], stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, cwd=folder,
-    )  # fmt: skip
+    """Run one of Dask's programs; it is killed in the end."""
+    with subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{words[0]}", *words[1:]],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.whole  # it waits for workers that do not come
@@ -142,12 +146,11 @@ def started(*words, folder=None):
 def test_a_cluster_that_goes_away_is_one_line(tasks, capfd, monkeypatch, dies, said):
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
-    host = ("--host", "127.0.0.1", "--no-dashboard")
-    scheduler = started("distributed.cli.dask_scheduler", *host, "--port", str(port))
-    worker = started(
-        "distributed.cli.dask_worker", address, *host, "--nthreads", "1", "--no-nanny"
-    )
-    try:
+    monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 8)
+    with (
+        started("scheduler", *HOST, "--port", str(port)) as scheduler,
+        started("worker", address, *HOST, "--nthreads", "1", "--no-nanny") as worker,
+    ):
         with distributed.Client(address, set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
         victim = {"scheduler": scheduler, "worker": worker}[dies].pid
@@ -157,34 +160,24 @@ def test_a_cluster_that_goes_away_is_one_line(tasks, capfd, monkeypatch, dies, s
             os.kill(victim, signal.SIGKILL)
             time.sleep(600)
 
-        monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 8)
         with pytest.raises(ClusterError, match=rf"^{address}: {said}") as error:
             parts_of([tasks], kill, scheduler=address)
         assert "\n" not in str(error.value)
         assert capfd.readouterr() == ("", "")
-    finally:
-        for process in (worker, scheduler):
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.slow
 def test_a_scheduler_without_this_package_is_one_line(tasks, tmp_path):
     (tmp_path / "pprofdiff.py").write_text("raise ModuleNotFoundError('pprofdiff')")
     port = free_port()
-    host = ("--host", "127.0.0.1", "--no-dashboard", "--port", str(port))
-    # Its folder comes first among those that Python looks in.
-    scheduler = started("distributed.cli.dask_scheduler", *host, folder=tmp_path)
     address = f"tcp://127.0.0.1:{port}"
-    try:
-        with pytest.raises(
-            ClusterError, match=f"^{address}: runs other software"
-        ) as error:
-            parts_of([tasks], scheduler=address)
-        assert "\n" not in str(error.value)
-    finally:
-        scheduler.kill()
-        scheduler.wait()
+    # Its folder comes first among those that Python looks in.
+    with (
+        started("scheduler", *HOST, "--port", str(port), folder=tmp_path),
+        pytest.raises(ClusterError, match=f"^{address}: runs other software") as error,
+    ):
+        parts_of([tasks], scheduler=address)
+    assert "\n" not in str(error.value)
 
 
 PROGRAM = """

@@ -16,10 +16,8 @@ import pytest
 from pprofdiff.cli.main import main
 from pprofdiff.errors import FetchError, FormatError, UsageError
 from pprofdiff.fleets.engine import Progress, Where, reduced
-from pprofdiff.fleets.hosts import HostRule
-from pprofdiff.fleets.partial import Task, combine, read_part
+from pprofdiff.fleets.partial import combine, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
-from pprofdiff.fleets.sources import source_of
 from tests.conftest import DATA
 from tests.fleets import making
 
@@ -80,11 +78,9 @@ def test_each_reason_is_counted(fleet):
 
 @pytest.mark.slow
 def test_what_is_listed_and_then_gone_has_vanished(fleet):
-    (objects,) = source_of((f"{fleet}/base",), "base").objects
+    objects = making.objects_in(fleet / "base")
     os.remove(objects.paths[3])
-    part = read_part(
-        Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 30)
-    )
+    part = read_part(making.task(objects.store, objects.paths))
     assert part.skipped == {"vanished": 1}
     assert part.first == {"vanished": objects.paths[3]}
     assert sum(sums.profiles for sums in part.hosts.values()) == 23
@@ -102,9 +98,7 @@ def test_what_a_store_says_is_not_repeated(fleet):
                 ValueError("https://signed?SECRET"),
             ]  # fmt: skip
 
-    part = read_part(
-        Task(Store(), ("a", "b", "c"), HostRule(("host",)), False, 1 << 30)
-    )
+    part = read_part(making.task(Store(), "abc"))
     assert part.skipped == {"not permitted": 1, "timed out": 1, "unreadable": 1}
     assert "SECRET" not in repr(part)
 
@@ -123,8 +117,8 @@ def test_an_entry_of_an_archive_inflates_to_the_largest_size_at_most(fleet, tmp_
         archive.writestr("host=a/x.pb.gz", good)
         for name in "bc":
             archive.writestr(f"host={name}/x.pb.gz", bytes(200 << 20))
-    (objects,) = source_of((f"zip://**/*.gz::{path}",), "base").objects
-    task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 20)
+    objects = making.objects_in(f"zip://**/*.gz::{path}")
+    task = making.task(objects.store, objects.paths, 1 << 20)
     tracemalloc.start()
     part = read_part(task)
     _, peak = tracemalloc.get_traced_memory()
@@ -162,9 +156,7 @@ def test_a_server_without_ranges_is_read_no_further_than_the_largest_size(fleet)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         paths = [f"{address}/host={n}" for n in ("endless", "good", "none")]
-        store = filesystem("http")
-        rule = HostRule(("host",))
-        part = read_part(Task(store, tuple(paths), rule, False, 1 << 20))
+        part = read_part(making.task(filesystem("http"), paths, 1 << 20))
         # Who is no longer read gives up: else this would wait for ever.
         server.left.wait()
         server.shutdown()
@@ -297,10 +289,9 @@ def test_a_list_that_is_empty_names_nothing(fleet):
 
 @pytest.mark.slow
 def test_progress_says_how_much_is_read(fleet):
-    (objects,) = source_of((f"{fleet}/base",), "base").objects
-    rule = HostRule(("host",))
+    objects = making.objects_in(fleet / "base")
     tasks = [
-        Task(objects.store, paths, rule, False, 1 << 30)
+        making.task(objects.store, paths)
         for paths in (objects.paths[:10], objects.paths[10:])
     ]
     said = []

@@ -159,20 +159,10 @@ def test_the_same_hosts_alarm_no_more_often():
 @pytest.mark.slow
 def test_the_same_hosts_show_what_others_do_not():
     base, new = two_hours(3, planted=0.005)
-    sides = side("base", base), side("new", new)
-    strangers = Side(
-        "new",
-        tuple(
-            replace(c, path=f"x{c.path}", run=100 + c.run) for c in sides[1].captures
-        ),
-        replace(
-            sides[1].fleet,
-            hosts={(f"x{n}", k): s for (n, k), s in sides[1].fleet.hosts.items()},
-        ),
-    )
+    here, there = side("base", base), (side("new", new), strangers("new", new, 100))
     reach = []
-    for other, same in ((sides[1], 16), (strangers, 0)):
-        comparison = compare_sides(sides[0], other)
+    for other, same in zip(there, (16, 0), strict=True):
+        comparison = compare_sides(here, other)
         assert comparison.same_hosts == same
         rows = comparison.profiles[0].table("functions")
         row = rows.names.index(making.PLANTED)

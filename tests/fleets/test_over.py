@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections import Counter
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -16,11 +16,7 @@ from pprofdiff.fleets.over import load_series, series_tasks
 from pprofdiff.fleets.sides import FleetOptions
 from pprofdiff.fleets.steps import MOST_WINDOWS, WIDTHS, in_order, step_rule, width_for
 from pprofdiff.fleets.tallies import combine_tallies, read_tally
-from pprofdiff.inputs.gunzip import decompress
-from pprofdiff.loaders.profiles.encode import compress, encode
-from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
-from pprofdiff.model.profiles.profile import Labels
 from tests.conftest import DATA
 from tests.examples import daily
 from tests.fleets import making
@@ -54,11 +50,11 @@ def minutes(tmp_path_factory):
 
 
 def named(names, values):
-    """Return the sum of each name that has one."""
-    got = {}
+    """Return the sum of each name."""
+    got = Counter()
     for name, value in zip(names, values.tolist(), strict=True):
-        got[name] = got.get(name, 0) + value
-    return {name: value for name, value in got.items() if value}
+        got[name] += value
+    return got
 
 
 def sums(series):
@@ -120,25 +116,19 @@ def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
         some = combine_tallies([combine_tallies(parts[:3]), *parts[3:]])
         assert some.width_s == whole.width_s
         assert some.sums.totals.sum() == sum(kind.totals.sum() for kind in whole.kinds)
-        by_name = {}
+        by_name = Counter()
         many = len(some.sums.names)
         for entry, flat in zip(
             some.sums.entries.tolist(), some.sums.flat.tolist(), strict=True
         ):
             key = some.sums.cells[entry // many].kind, some.sums.names[entry % many]
-            by_name[key] = by_name.get(key, 0) + flat
-        expected = {
-            (kind.kind, name): value
-            for kind in whole.kinds
-            for name, value in zip(
-                kind.functions,
-                kind.by_step(kind.flat).sum(axis=1).tolist(),
-                strict=True,
-            )
-        }
-        assert {k: v for k, v in by_name.items() if v} == {
-            k: v for k, v in expected.items() if v
-        }
+            by_name[key] += flat
+        expected = Counter()
+        for kind in whole.kinds:
+            flat = kind.by_step(kind.flat).sum(axis=1)
+            for name, value in named(kind.functions, flat).items():
+                expected[kind.kind, name] = value
+        assert by_name == expected
 
 
 # Sockets and loops of workers are closed by threads that end after the test.
@@ -198,27 +188,13 @@ def test_builds_are_in_the_order_of_arguments_then_of_numbers(builds):
     ]
 
 
-def labelled_as(profile, words):
-    """Return a profile whose samples all have these labels."""
-    strings = list(profile.strings)
-    first = len(strings)
-    strings += [text for pair in words.items() for text in pair]
-    many, each = len(profile), len(words)
-    key = np.tile(np.arange(first, first + 2 * each, 2), many).astype(np.int32)
-    none = np.zeros(many * each, np.int32)
-    labels = Labels(
-        np.repeat(np.arange(many), each), key, key + 1, none.astype(np.int64), none
-    )
-    return replace(profile, strings=strings, labels=labels)
-
-
 def test_labels_show_builds_and_hosts(tmp_path):
     for number, (host, build) in enumerate(
         [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     ):
         profile = next(making.profiles_of((5, number), samples=200))
-        labelled = labelled_as(profile, {"pod_name": host, "release": build})
-        (tmp_path / f"{number}.pb.gz").write_bytes(compress(encode(labelled)))
+        labelled = making.labelled(profile, pod_name=[host], release=[build])
+        making.put(tmp_path / f"{number}.pb.gz", labelled)
     series, _ = load_series(
         [str(tmp_path)], "release", FleetOptions(by="pod_name", workers=0)
     )
@@ -245,15 +221,13 @@ def test_more_than_64_hosts_are_groups(tmp_path):
 @pytest.mark.slow
 def test_what_shows_no_step_is_left_out_and_named(builds, tmp_path):
     file = next(builds.rglob("0.pb.gz"))
-    profile = replace(
-        decode(decompress(file.read_bytes(), "x", 1 << 30), "x"), time_ns=None
-    )
+    profile = replace(making.read(file), time_ns=None)
     for number in range(3):
         making.write(
             tmp_path, [number], samples=50, again=number, start_s=9000 * number
         )
     place = tmp_path / "host=h00001"
-    (place / "timeless.pb.gz").write_bytes(compress(encode(profile)))
+    making.put(place / "timeless.pb.gz", profile)
     (place / "damaged.pb.gz").write_bytes(file.read_bytes()[:900])
     with pytest.raises(FormatError, match="more than --max-skipped 1%"):
         load_series([str(tmp_path)], "time", HERE)

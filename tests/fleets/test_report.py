@@ -28,6 +28,11 @@ def fleet(tmp_path_factory):
     return folder
 
 
+def both(folder, *more):
+    """Return the words that compare two builds in a folder, and more."""
+    return [*(f"{folder}/build={n}/**/*.gz" for n in (1, 2)), *more]
+
+
 @pytest.fixture(scope="module")
 def compared(fleet):
     return pprofdiff.fleet(f"{fleet}/build=1/**", f"{fleet}/build=2/**")
@@ -70,11 +75,8 @@ def test_a_line_a_side_says_how_much_it_holds(fleet, capsys):
 
 @pytest.mark.slow
 def test_the_document_counts_hosts(fleet, tmp_path):
-    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
-    assert (
-        main([*words, "-q", "-o", f"{tmp_path}/x.json", "-o", f"{tmp_path}/x.html"])
-        == 0
-    )
+    outputs = "-o", f"{tmp_path}/x.json", "-o", f"{tmp_path}/x.html"
+    assert main(both(fleet, "-q", *outputs)) == 0
     document = json.loads((tmp_path / "x.json").read_text("utf-8"))
     (cpu, allocs) = document["inputs"]["base"]
     assert (cpu["profiles"], cpu["hosts"]) == (28, 14)
@@ -124,23 +126,16 @@ def test_a_fleet_is_not_reported_to_give_what_is_refused(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_hosts_are_judged_by_a_gate(fleet, capsys):
-    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz", "-q"]
-    assert main([*words, f"--fail-on=flat:{re.escape(making.PLANTED)}:+1pp"]) == 1
-    assert main([*words, f"--fail-on=flat:{re.escape(making.PLANTED)}:+40pp"]) == 0
+    gate = f"--fail-on=flat:{re.escape(making.PLANTED)}"
+    assert main(both(fleet, "-q", f"{gate}:+1pp")) == 1
+    assert main(both(fleet, "-q", f"{gate}:+40pp")) == 0
     capsys.readouterr()
 
 
 @pytest.mark.slow
 def test_frames(compared):
     hosts = compared.hosts
-    assert list(hosts.columns) == [
-        "side",
-        "host",
-        "kind",
-        "profiles",
-        "seconds",
-        "total",
-    ]
+    assert " ".join(hosts.columns) == "side host kind profiles seconds total"
     cpu = hosts[hosts["kind"] == "cpu"]
     assert cpu.groupby("side", observed=True)["host"].count().to_dict() == {
         "base": 14,
@@ -179,8 +174,7 @@ def test_few_hosts_and_one_host_are_doubts(fleet):
 
 @pytest.mark.slow
 def test_without_paths_nothing_names_a_host(fleet, capsys, tmp_path):
-    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz", "--no-paths"]
-    assert main([*words, "-o", f"{tmp_path}/x.json"]) == 0
+    assert main(both(fleet, "--no-paths", "-o", f"{tmp_path}/x.json")) == 0
     out, _ = capsys.readouterr()
     text = out + (tmp_path / "x.json").read_text("utf-8")
     assert "h000" not in text
@@ -202,8 +196,7 @@ def regions(tmp_path_factory):
 
 @pytest.mark.slow
 def test_groups_show_where_a_function_moved(regions, capsys):
-    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
-    assert main([*words, "--group-by=region"]) == 0
+    assert main(both(regions, "--group-by=region")) == 0
     out, err = capsys.readouterr()
     assert err == ""
     head, _, table = out.partition("By region (flat, % of each group's CPU)")
@@ -221,8 +214,8 @@ def test_groups_show_where_a_function_moved(regions, capsys):
 
 @pytest.mark.slow
 def test_groups_in_the_document(regions, tmp_path):
-    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
-    assert main([*words, "--group-by=region", "-q", "-o", f"{tmp_path}/x.json"]) == 0
+    words = "--group-by=region", "-q", "-o", f"{tmp_path}/x.json"
+    assert main(both(regions, *words)) == 0
     document = json.loads((tmp_path / "x.json").read_text("utf-8"))
     got = document["fleet"]
     assert (got["grouped_by"], got["paired_hosts"]) == ("region", 0)
@@ -266,8 +259,7 @@ def test_groups_as_a_frame_add_up(regions, by):
 @pytest.mark.slow
 def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
     monkeypatch.setattr("pprofdiff.fleets.partial.MOST_GROUPS", 9)
-    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
-    assert main([*words, "--group-by=host=(.*)"]) == 2
+    assert main(both(regions, "--group-by=host=(.*)")) == 2
     assert capsys.readouterr().err == (
         "pprofdiff: --group-by makes more than 8 groups: name what has fewer values, "
         "such as a region or a version\n"
@@ -278,13 +270,12 @@ def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
 @pytest.mark.slow
 def test_without_groups_there_is_no_table(fleet, compared, capsys):
     assert compared.groups.empty
-    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
-    assert main([*words, "--group-by=region"]) == 2
+    assert main(both(fleet, "--group-by=region")) == 2
     assert capsys.readouterr().err == (
         "pprofdiff: --group-by region: no path contains it, and no label of samples has "
         "this name\n"
     )
-    assert main([*words, "--group-by=host=(h0000[12])"]) == 0
+    assert main(both(fleet, "--group-by=host=(h0000[12])")) == 0
     assert "(none)" in capsys.readouterr().out
 
 

@@ -12,11 +12,9 @@ import pytest
 
 from pprofdiff.cli.main import main
 from pprofdiff.errors import FetchError
-from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.over import load_series
-from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.partial import read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
-from pprofdiff.fleets.sources import source_of
 from tests.examples import daily
 from tests.fleets import faulty as faults
 from tests.fleets import making, s3
@@ -84,9 +82,8 @@ def test_objects_are_read_no_further_than_the_largest_size(bucket, store):
     with (host / "large.pb.gz").open("wb") as file:
         file.truncate(100 << 20)
     try:
-        words = ("s3://fleet/build=1/host=large/*",)
-        (objects,) = source_of(words, "base").objects
-        task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 20)
+        objects = making.objects_in("s3://fleet/build=1/host=large/*")
+        task = making.task(objects.store, objects.paths, 1 << 20)
         tracemalloc.start()
         part = read_part(task)
         _, peak = tracemalloc.get_traced_memory()
@@ -106,8 +103,8 @@ def test_builds_in_it_match_the_files(bucket):
 
 
 def test_what_vanishes_between_listing_and_reading(bucket):
-    (objects,) = source_of(("s3://fleet/build=1/host=h00000/*",), "base").objects
-    task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 30)
+    objects = making.objects_in("s3://fleet/build=1/host=h00000/*")
+    task = making.task(objects.store, objects.paths)
     before = summary(read_part(task))
     assert before[2] == {}
     os.rename(bucket / "build=1/host=h00000/1.pb.gz", bucket / "kept")

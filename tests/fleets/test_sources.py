@@ -12,7 +12,6 @@ from pprofdiff.errors import UsageError
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from pprofdiff.inputs.places import of_fleet
-from pprofdiff.model.profiles.profile import Labels
 from tests.fleets import making
 
 
@@ -127,24 +126,9 @@ def test_a_path_shows_the_host(fleet, by):
 
 def test_a_label_shows_the_host_and_one_profile_may_be_of_several(tmp_path):
     one, other = (next(making.profiles_of((9, n), samples=200)) for n in range(2))
-
-    def labelled(profile, hosts):
-        strings = (*profile.strings, "instance", *hosts)
-        size, first = len(profile), len(profile.strings)
-        text = first + 1 + np.arange(size) % len(hosts)
-        key = np.full(size, first)
-        zeros = np.zeros(size, np.int64)
-        labels = Labels(
-            np.arange(size), key.astype(np.int32), text.astype(np.int32),
-            zeros, zeros.astype(np.int32),
-        )  # fmt: skip
-        return making.replace(profile, strings=strings, labels=labels)
-
-    for number, profile in enumerate(
-        [labelled(one, ["a"]), labelled(other, ["a", "b", "c"])]
-    ):
-        data = making.compress(making.encode(profile))
-        (tmp_path / f"{number}.pb.gz").write_bytes(data)
+    for number, (profile, hosts) in enumerate(((one, "a"), (other, "abc"))):
+        labelled = making.labelled(profile, instance=[*hosts])
+        making.put(tmp_path / f"{number}.pb.gz", labelled)
     how = FleetOptions(by="instance")
     base = load_fleets([str(tmp_path)], [str(tmp_path)], how).base
     assert base.fleet.names == ["a", "b", "c"]

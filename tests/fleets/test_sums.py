@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.engine import tree
-from pprofdiff.fleets.hosts import GROUPS, HostRule, group_of
-from pprofdiff.fleets.partial import Task, combine, read_part
+from pprofdiff.fleets.hosts import GROUPS, group_of
+from pprofdiff.fleets.partial import combine, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
-from pprofdiff.fleets.sources import source_of
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Labels, stack_names
 from tests.examples import daily
@@ -94,16 +93,15 @@ def test_each_host_is_the_sum_of_its_own_files(fleet):
 @pytest.mark.slow
 def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     folder, _ = fleet
-    (objects,) = source_of((str(folder),), "base").objects
+    objects = making.objects_in(folder)
     paths = list(objects.paths)
-    rule = HostRule(("host",))
     got = []
     for seed in range(4):
         rng = random.Random(seed)
         rng.shuffle(paths)
         cuts = sorted(rng.sample(range(1, len(paths)), 5 + seed))
         pieces = [paths[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
-        tasks = [Task(objects.store, tuple(p), rule, False, 1 << 30) for p in pieces]
+        tasks = [making.task(objects.store, piece) for piece in pieces]
         part = tree(tasks, read_part, combine)
         got.append((tables(part), dict(part.hosts)))
     assert all(one == got[0] for one in got[1:])
@@ -130,12 +128,11 @@ def test_more_hosts_than_groups_are_gathered_alike_in_every_part(tmp_path):
 @pytest.mark.slow
 def test_joining_groups_to_hosts_not_yet_gathered_is_the_same(tmp_path):
     making.write(tmp_path, range(GROUPS + 10), samples=40)
-    (objects,) = source_of((str(tmp_path),), "base").objects
-    tasks = [
-        Task(objects.store, tuple(paths), HostRule(("host",)), False, 1 << 30)
+    objects = making.objects_in(tmp_path)
+    parts = [
+        read_part(making.task(objects.store, paths))
         for paths in (objects.paths[:5], objects.paths[5:])
     ]
-    parts = [read_part(task) for task in tasks]
     late = combine([combine([parts[1]]), parts[0]])
     early = combine(parts)
     assert late.grouped
@@ -179,8 +176,7 @@ def test_values_beyond_what_a_float_holds_stay_exact(tmp_path):
     place = tmp_path / "host=a"
     place.mkdir()
     for number in range(3):
-        data = making.compress(making.encode(profile))
-        (place / f"{number}.pb.gz").write_bytes(data)
+        making.put(place / f"{number}.pb.gz", profile)
     loaded = load_fleets([str(tmp_path)], [str(tmp_path)], FleetOptions())
     total = loaded.base.captures[0].content.values.sum(axis=0).tolist()
     assert total == [3 * large * len(profile)] * 2

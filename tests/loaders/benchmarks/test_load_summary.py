@@ -30,23 +30,54 @@ def lines(text):
     return re.findall(rb"[^\n]*\n|[^\n]+", text)
 
 
-def test_what_hey_counts():
-    load = scanned(REPORTS["hey.txt"])
-    assert load[:5] == ("hey", 0.1121, 2000, 0, 17840.3801)
-    assert (load.mean, load.loop) == (0.0002, "closed")
-    assert dict(load.latencies) == {
+# By report: what `LoadSummary` has in this order, latencies apart.
+COUNTED = {
+    "hey.txt": ("hey", 0.1121, 2000, 0, 17840.3801, 0.0002, None),
+    "hey-errors.txt": ("hey", 0.2203, 600, 121, 2724.0578, 0.0015, None),
+    "hey-none.txt": ("hey", 3.0015, 3, 3, 0.9995, None, None),
+    "wrk.txt": ("wrk", 2.1, 164714, 0, 78451.34, 196.95e-6, 4),
+    "wrk-errors.txt": ("wrk", 2.0, 6488, 1308 + 54, 3238.49, 1.22e-3, 4),
+    # It prints 1.03 minutes and the rate.
+    "wrk-minute.txt": ("wrk", 82 / 1.32, 82, 82, 1.32, None, 2),
+    # Whole milliseconds of a server that waits for five.
+    "autocannon.json": ("autocannon", 5.04, 6827, 0, 6827 / 5.04, 6.86e-3, 10),
+    "locust.csv": ("locust", 663 / 664.165134, 663, 137, 664.165134, 5.076476e-3, None),
+    # Connections that were closed, and answers of 503, are failures.
+    "httperf.txt": ("httperf", 3.195, 582, 121, 182.1, 0.0054, 1),
+    "loadtest.txt": ("loadtest", 0.451, 600, 125, 1330, 0.0025, 4),
+    "h2load.txt": ("h2load", 0.11006, 2000, 0, 18171.74, 212e-6, 4),
+    # Where the server closes a connection, h2load sends no more on it.
+    "h2load-errors.txt": ("h2load", 0.47064, 334, 67, 709.68, 3.39e-3, 4),
+    # 475 of 600 answered with 200, 120 with 503, and 5 connections closed.
+    "oha.txt": ("oha", 2.3825054, 600, 125, 251.8357, 15.7582e-3, None),
+    "oha.json": ("oha", 0.518080657, 600, 125, 1158.12083, 2.9808054e-3, None),
+}
+LATENCIES = {
+    "hey.txt": {
         10: 0.0001, 25: 0.0001, 50: 0.0001, 75: 0.0002,
         90: 0.0003, 95: 0.0004, 99: 0.0026, 100: 0.0064,
-    }  # fmt: skip
+    },
+    "hey-none.txt": {},
+    "wrk.txt": {50: 37e-6, 75: 43e-6, 90: 327e-6, 99: 3.29e-3, 100: 8.19e-3},
+    "autocannon.json": {50: 0.005, 97.5: 0.017, 99: 0.022, 99.9: 0.140, 100: 0.174},
+    "locust.csv": {50: 0.004, 95: 0.008, 99: 0.022, 100: 0.180},
+    "httperf.txt": {},
+    "loadtest.txt": {50: 0.002, 90: 0.004, 95: 0.004, 99: 0.006, 100: 0.011},
+    "h2load.txt": {100: 3.73e-3},
+    "oha.txt": {50: 4.4796e-3},
+}  # fmt: skip
+MORE = ("autocannon.json", "locust.csv", "oha.txt")  # print other percentiles too
 
 
-def test_what_wrk_counts():
-    load = scanned(REPORTS["wrk.txt"])
-    assert load[:5] == ("wrk", 2.1, 164714, 0, 78451.34)
-    assert (load.connections, load.loop) == (4, "closed")
-    assert dict(load.latencies) == pytest.approx(
-        {50: 37e-6, 75: 43e-6, 90: 327e-6, 99: 3.29e-3, 100: 8.19e-3}
-    )
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_is_counted(name):
+    load = scanned(REPORTS[name])
+    got = (*load[:5], load.mean, load.connections)
+    assert got == pytest.approx(COUNTED[name])
+    if name in LATENCIES:
+        found, wanted = dict(load.latencies), LATENCIES[name]
+        assert {rank: found[rank] for rank in wanted} == pytest.approx(wanted)
+        assert name in MORE or found.keys() == wanted.keys()
 
 
 @pytest.mark.parametrize("tool", ["vegeta", "k6", "fortio", "fortio-paced"])
@@ -102,92 +133,24 @@ def test_failures_are_what_the_server_refused(name):
     assert load.failed == pytest.approx(share * load.requests, rel=0.07)
 
 
-LOOPS = {
-    "closed": """hey.txt hey.csv wrk.txt ab.txt k6.txt fortio.json httperf.txt
-        loadtest.txt ghz.json bombardier.txt bombardier.json k6-handled.json""",
-    "open": "vegeta.txt vegeta.json wrk2.txt httperf-paced.txt",
-    # Slowed to a rate, or without a word on connections.
-    "": """loadtest-paced.txt bombardier-paced.json fortio-paced.txt wrk2-plain.txt
-        ghz.txt siege.txt bombardier-count.txt oha.txt oha.json""",
-}
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_loop_is_closed_where_connections_wait_all_the_time(loop):
-    for name in LOOPS[loop].split():
-        assert scanned(REPORTS[name]).loop == loop, name
-
-
-def test_what_autocannon_counts():
-    """Whole milliseconds of a server that waits for five."""
-    load = scanned(REPORTS["autocannon.json"])
-    assert load[:4] == ("autocannon", 5.04, 6827, 0)
-    assert (load.connections, load.loop) == (10, "closed")
-    assert load.mean == pytest.approx(0.00686)
-    found = dict(load.latencies)
-    assert [found[rank] for rank in (50, 97.5, 99, 99.9, 100)] == pytest.approx(
-        [0.005, 0.017, 0.022, 0.140, 0.174]
-    )
-
-
-def test_what_locust_counts():
-    load = scanned(REPORTS["locust.csv"])
-    assert (load.tool, load.requests, load.failed) == ("locust", 663, 137)
-    assert load.loop == ""
-    assert load.per_second == pytest.approx(664.1651)
-    assert load.mean == pytest.approx(5.076476e-3)
-    found = dict(load.latencies)
-    assert [found[rank] for rank in (50, 95, 99, 100)] == pytest.approx(
-        [0.004, 0.008, 0.022, 0.180]
-    )
-
-
-def test_what_httperf_counts():
-    """Connections that were closed, and answers of 503, are failures."""
-    load = scanned(REPORTS["httperf.txt"])
-    assert load[:5] == ("httperf", 3.195, 582, 121, 182.1)
-    assert (load.mean, load.connections, load.latencies) == (0.0054, 1, ())
-
-
-def test_what_loadtest_counts():
-    load = scanned(REPORTS["loadtest.txt"])
-    assert load[:5] == ("loadtest", 0.451, 600, 125, 1330)
-    assert (load.mean, load.connections) == (0.0025, 4)
-    assert dict(load.latencies) == {
-        50: 0.002, 90: 0.004, 95: 0.004, 99: 0.006, 100: 0.011,
-    }  # fmt: skip
-
-
-def test_what_h2load_counts():
-    """Where the server closes a connection, h2load sends no more on it."""
-    load = scanned(REPORTS["h2load.txt"])
-    assert load[:5] == ("h2load", 0.11006, 2000, 0, 18171.74)
-    assert load.mean == 212e-6
-    assert dict(load.latencies) == pytest.approx({100: 3.73e-3})
-    assert (load.connections, load.loop) == (4, "closed")
-    refused = scanned(REPORTS["h2load-errors.txt"])
-    assert (refused.requests, refused.failed) == (334, 67)
-
-
-def test_what_oha_counts():
-    """475 of 600 answered with 200, 120 with 503, and 5 connections closed."""
-    text, tree = scanned(REPORTS["oha.txt"]), scanned(REPORTS["oha.json"])
-    assert text[:5] == ("oha", 2.3825054, 600, 125, 251.8357)
-    assert (tree.tool, tree.requests, tree.failed) == ("oha", 600, 125)
-    assert dict(text.latencies)[50] == pytest.approx(4.4796e-3)
-
-
-def test_refused_requests_are_counted():
-    hey, wrk = scanned(REPORTS["hey-errors.txt"]), scanned(REPORTS["wrk-errors.txt"])
-    assert (hey.requests, hey.failed) == (600, 121)
-    assert (wrk.requests, wrk.failed) == (6488, 1308 + 54)
-
-
-def test_a_run_without_an_answer():
-    hey, wrk = scanned(REPORTS["hey-none.txt"]), scanned(REPORTS["wrk-minute.txt"])
-    assert (hey.requests, hey.failed) == (3, 3)
-    assert (wrk.requests, wrk.failed) == (82, 82)
-    assert wrk.seconds == pytest.approx(61.8, rel=0.01)
+@pytest.mark.parametrize(
+    ("names", "loop"),
+    [
+        ("hey.txt hey.csv wrk.txt ab.txt k6.txt fortio.json h2load.txt", "closed"),
+        ("httperf.txt loadtest.txt autocannon.json", "closed"),
+        ("ghz.json bombardier.txt bombardier.json k6-handled.json", "closed"),
+        ("vegeta.txt vegeta.json wrk2.txt httperf-paced.txt", "open"),
+        # Slowed to a rate, or without a word on connections.
+        (
+            "bombardier-paced.json fortio-paced.txt wrk2-plain.txt loadtest-paced.txt",
+            "",
+        ),
+        ("ghz.txt siege.txt bombardier-count.txt oha.txt oha.json locust.csv", ""),
+    ],
+)
+def test_a_loop_is_closed_where_connections_wait_all_the_time(names, loop):
+    loops = {name: scanned(REPORTS[name]).loop for name in names.split()}
+    assert loops == dict.fromkeys(loops, loop)
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -10,8 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from google.protobuf.message import DecodeError
 
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.profiles.profile import Profile
 
@@ -169,6 +172,21 @@ def read(data: bytes) -> dict[str, Any]:
             "doc_url": text(message.doc_url),
         },
     }  # fmt: skip
+
+
+def same(data: bytes) -> bool:
+    """Fail unless decode agrees with the slow reader; return whether it was read."""
+    try:
+        expected = read(data)
+    except Refused:
+        with pytest.raises(FormatError, match=r"^cpu: ") as caught:
+            decode(data, "cpu")
+        assert "\n" not in str(caught.value)
+        return False
+    profile = decode(data, "cpu")
+    frozen(profile)
+    assert plain(profile) == expected
+    return True
 
 
 def _sample(

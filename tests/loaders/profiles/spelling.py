@@ -92,9 +92,7 @@ class Spelling:
         return self._tag(number, 0, random) + self._varint(value, random)
 
     def _varint(self, value: int, random: Random) -> bytes:
-        return varint(
-            value, random.randint(1, 9) if self._does(self.pad, random) else 0
-        )
+        return varint(value, self._padding(1, 9, random))
 
     def _tag(self, number: int, wire: int, random: Random) -> bytes:
         return self._short(number << 3 | wire, random)
@@ -106,10 +104,10 @@ class Spelling:
 
     def _short(self, number: int, random: Random) -> bytes:
         """Return a tag or a length: protobuf reads up to five bytes."""
-        room = 5 - len(varint(number))
-        return varint(
-            number, random.randint(0, room) if self._does(self.pad, random) else 0
-        )
+        return varint(number, self._padding(0, 5 - len(varint(number)), random))
+
+    def _padding(self, least: int, most: int, random: Random) -> int:
+        return random.randint(least, most) if self._does(self.pad, random) else 0
 
     def _unknown(self, random: Random) -> bytes:
         """Return a field that no version of profile.proto has."""

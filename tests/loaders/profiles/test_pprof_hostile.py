@@ -14,7 +14,7 @@ import pprofdiff
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.profiles.pprof import decode
 
-from .plain import Refused, frozen, plain, read
+from .plain import frozen, same
 from .spelling import CANONICAL, varint
 
 DATA = Path(__file__).parents[2] / "data"
@@ -64,15 +64,14 @@ def as_protobuf(data):
 @pytest.mark.slow
 def test_a_capture_with_flipped_bits_is_read_as_protobuf_reads_it(small):
     random = Random(12)
-    kinds = {True: 0, False: 0}
+    kinds = set()
     for _ in range(1500):
         damaged = bytearray(small)
         for _ in range(random.choice((1, 1, 1, 2, 8))):
             damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
         data = bytes(damaged)
-        as_protobuf(data)
-        kinds[complaint(data) is None] += 1
-    assert all(kinds.values())
+        kinds.add(same(data))
+    assert kinds == {True, False}
 
 
 @pytest.mark.slow
@@ -104,7 +103,8 @@ def test_random_bytes_inside_a_message(lead):
         body: object = random.randbytes(random.randrange(12))
         for number in reversed(lead):
             body = [(number, body)]
-        as_protobuf(CANONICAL.write([CPU, PLACE, FUNCTION, *body, *STRINGS], SEED))
+        data = CANONICAL.write([CPU, PLACE, FUNCTION, *body, *STRINGS], SEED)
+        assert same(data) or complaint(data)
 
 
 @pytest.mark.parametrize("values", [0, 2, 3])
@@ -154,7 +154,8 @@ def test_a_packed_number_that_does_not_end():
 def test_varints_that_go_on_and_on(size):
     long = b"\x08" + b"\x80" * (size - 1) + b"\x01"
     for number in (2, 4, 5):
-        as_protobuf(CANONICAL.write([CPU, (number, long), *STRINGS], SEED))
+        data = CANONICAL.write([CPU, (number, long), *STRINGS], SEED)
+        assert same(data) or complaint(data)
 
 
 def test_names_of_ten_thousand_characters():

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.errors import FormatError
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.loaders.profiles.schema import message_class
 from tests.examples import examples
 
-from .plain import Refused, frozen, plain, read
+from .plain import plain, read, same
 from .spelling import CANONICAL, Spelling
 from .strategies import messages, spellings
 
@@ -28,21 +27,6 @@ SMALL = [
     (5, [(1, 2), (2, 4)]),
     *((6, s) for s in (b"", b"cpu", b"ns", b"main.f", b"main.g")),
 ]
-
-
-def same(data: bytes) -> bool:
-    """Fail unless decode agrees with the slow reader; return whether it was read."""
-    try:
-        expected = read(data)
-    except Refused:
-        with pytest.raises(FormatError, match=r"^cpu: ") as caught:
-            decode(data, "cpu")
-        assert "\n" not in str(caught.value)
-        return False
-    profile = decode(data, "cpu")
-    frozen(profile)
-    assert plain(profile) == expected
-    return True
 
 
 @pytest.mark.slow

@@ -137,6 +137,17 @@ def settled(text: str, *, cum: bool = False) -> list[Any]:
     return done
 
 
+def alike(
+    pprof: Pprof, new: Sequence[Profile], base: Sequence[Profile] = (),
+    side: str = "diff_base", **options: Any,
+) -> str:  # fmt: skip
+    """Return our text, which must be pprof's when both are `settled`."""
+    got, cum = ours(new, base, side, **options), options.get("sort") == "cum"
+    want = pprof.text(new, base, side, **options)
+    assert settled(got, cum=cum) == settled(want, cum=cum)
+    return got
+
+
 def blocks(text: str) -> list[Any]:
     """Return a peek's header, and its blocks of callers, node and callees in a set order.
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.profiles.filters import Filters, filtered, pruned_frames
 from tests.building import CPU
 from tests.examples import examples
-from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled
+from tests.parity.pprof_oracle import alike, blocks, flags, ours, prepared
 from tests.strategies import HEAP, profiles
 
 few = settings(
@@ -130,11 +130,7 @@ def test_filtered(pprof, profile, filters, drop, keep):
 @few
 def test_tables(pprof, new, base, side, shape, filters):
     bases = [] if base is None else [base]
-    options = {**shape, **filters}
-    want = pprof.text([new], bases, side, **options)
-    got = ours([new], bases, side, **options)
-    cum = options.get("sort") == "cum"
-    assert settled(got, cum=cum) == settled(want, cum=cum)
+    alike(pprof, [new], bases, side, **shape, **filters)
 
 
 @given(profiles(values=VALUES), profiles(values=VALUES), SHAPES)
@@ -154,7 +150,4 @@ def test_peek(pprof, new, base, shape):
 @given(profiles(CPU, st.integers(1, 1000)), SHAPES)
 @few
 def test_means(pprof, profile, shape):
-    options = {**shape, "mean": True}
-    cum = options.get("sort") == "cum"
-    want = pprof.text([profile], **options)
-    assert settled(ours([profile], **options), cum=cum) == settled(want, cum=cum)
+    alike(pprof, [profile], **shape, mean=True)

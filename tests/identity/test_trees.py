@@ -207,29 +207,33 @@ def test_what_one_tree_alone_has_was_renamed_or_moved(tmp_path, case, how):
     assert paired(there) == {(now, old): by}
 
 
-def test_what_is_split_off_is_new(tmp_path):
-    rest = '\tif i > most {\n\t\t\tpanic("too many: }")\n\t\t}\n'
-    check = "func check(i, most int) {\n" + rest.replace("\t\t", "\t") + "}\n"
-    split = MUL.replace(rest, "\tcheck(i, most)\n") + "\n" + check
-    assert split.count("check(") == 2
-    base = {"m.go": MUL}, {".Mul": ("m.go", "func Mul(")}
-    new = {"m.go": split}, {".check": ("m.go", "func check(")}
-    assert paired(decided(tmp_path, base, new)) == {}
+REST = '\tif i > most {\n\t\t\tpanic("too many: }")\n\t\t}\n'
+CHECK = "func check(i, most int) {\n" + REST.replace("\t\t", "\t") + "}\n"
 
 
-def test_of_two_alike_none_is_chosen(tmp_path):
-    base = {"m.go": ADD}, {".Add": ("m.go", "func Add(")}
-    text = named(ADD, "Sum") + "\n" + named(ADD, "Total")
-    new = {"m.go": text}, {".Sum": ("m.go", "func Sum(")}
-    assert paired(decided(tmp_path, base, new)) == {}
-
-
-def test_one_line_that_many_have_is_no_sign(tmp_path):
-    base = {"m.go": "func (s a) Len() int { return len(s) }\n"}, {
-        ".a.Len": ("m.go", "Len")}  # fmt: skip
-    new = {"m.go": "func (s b) Size() int { return len(s) }\n"}, {
-        ".b.Size": ("m.go", "Size")}  # fmt: skip
-    assert paired(decided(tmp_path, base, new)) == {}
+@pytest.mark.parametrize(
+    ("before", "after", "old", "now"),
+    [
+        # It is split off.
+        (MUL, MUL.replace(REST, "\tcheck(i, most)\n") + "\n" + CHECK, ".Mul", ".check"),
+        # Two are alike.
+        (ADD, named(ADD, "Sum") + "\n" + named(ADD, "Total"), ".Add", ".Sum"),
+        # Many have such a line.
+        (
+            "func (s a) Len() int { return len(s) }\n",
+            "func (s b) Size() int { return len(s) }\n",
+            ".a.Len",
+            ".b.Size",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_to_be_renamed_is_new(tmp_path, before, after, old, now):
+    sides = [
+        ({"m.go": text}, {name: ("m.go", f" {name.rpartition('.')[2]}(")})
+        for text, name in ((before, old), (after, now))
+    ]
+    assert after.count("check(") in (0, 2)
+    assert paired(decided(tmp_path, *sides)) == {}
 
 
 CLOSURES = {

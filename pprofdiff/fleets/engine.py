@@ -247,7 +247,6 @@ def _shown(scheduler: str) -> str:
 
 @contextmanager
 def _without_logs(library: str) -> Iterator[None]:
-    """Silence a library's loggers."""
     names = [*logging.root.manager.loggerDict]
     loggers = [
         logger

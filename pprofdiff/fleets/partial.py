@@ -24,6 +24,7 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.inputs.unzstd import NoZstdError
 from pprofdiff.loaders.profiles.encodings import decode
+from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit
 from pprofdiff.model.profiles.profile import (
     Labels,
@@ -104,6 +105,11 @@ class LeftOut:
         self.skipped[reason] = self.skipped.get(reason, 0) + count
         self.first.setdefault(reason, path)
 
+    def add_all(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:
+        """Count what others left out."""
+        for reason, count in skipped.items():
+            self.add(reason, first[reason], count)
+
 
 def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
     """Yield (path, profile) of a task's objects; count others in `left`."""
@@ -180,8 +186,7 @@ def combine(parts: Sequence[Part]) -> Part:
     hosts: dict[tuple[str, str], HostSums] = {}
     left = LeftOut()
     for part in parts:
-        for reason, count in part.skipped.items():
-            left.add(reason, part.first[reason], count)
+        left.add_all(part.skipped, part.first)
         for own, sums in part.hosts.items():
             hosts[own] = hosts[own].plus(sums) if own in hosts else sums
     members: dict[str, frozenset[str]] = {}
@@ -227,13 +232,8 @@ def _by_group(
     if group:
         yield group, profile
         return
-    texts = _label_texts(profile, rule.keys)
-    if texts is None:
-        yield NO_GROUP, profile
-        return
-    for text in sorted(set(texts.tolist())):
-        samples = np.flatnonzero(texts == text)
-        yield profile.strings[text] if text else NO_GROUP, profile.take(samples)
+    for text, share in _by_label(profile, rule.keys):
+        yield text or NO_GROUP, share
 
 
 def sums_of(profile: Profile) -> HostSums:
@@ -372,28 +372,26 @@ def shares_by(
     name = rule.of_path(path)
     if name:
         return [(name, profile)]
-    texts = _label_texts(profile, rule.keys)
-    if texts is None or (texts == 0).any():
-        return None
-    shares = []
-    for text in sorted(set(texts.tolist())):
-        samples = np.flatnonzero(texts == text)
-        whole = len(samples) == len(profile)
-        shares.append(
-            (profile.strings[text], profile if whole else profile.take(samples))
-        )
-    return shares
+    shares = _by_label(profile, rule.keys)
+    return shares if all(text for text, _ in shares) else None
 
 
-def _label_texts(profile: Profile, keys: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return each sample's text (int32 position) under the first key found, or None."""
+def _by_label(profile: Profile, keys: tuple[str, ...]) -> list[tuple[str, Profile]]:
+    """Return (text, samples) of the first key found; the text of others is ""."""
     labels = profile.labels
+    texts = np.zeros(len(profile), np.int32)
     for key in keys:
         if key not in profile.strings:
             continue
         of_key = (labels.key == profile.strings.index(key)) & (labels.text != 0)
         if of_key.any():
-            texts = np.zeros(len(profile), np.int32)
             texts[labels.sample[of_key]] = labels.text[of_key]
-            return texts
-    return None
+            break
+    found = distinct(texts).tolist()
+    if len(found) < 2:
+        text = found[0] if found else 0
+        return [(profile.strings[text], profile)]
+    return [
+        (profile.strings[text], profile.take(np.flatnonzero(texts == text)))
+        for text in found
+    ]

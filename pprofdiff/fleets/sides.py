@@ -98,7 +98,6 @@ def load_fleets(
 
 
 def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
-    """Raise UsageError if no group is found on either side."""
     groups = {group for part in parts for group in part.members if group}
     if options.group_by and groups == {NO_GROUP}:
         raise UsageError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.inputs.places import in_folder, is_label, without_login
+from pprofdiff.inputs.places import common_label, in_folder, is_label, without_login
 from pprofdiff.inputs.wording import size_text
 from pprofdiff.units import printable
 
@@ -62,20 +62,16 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
     Raises FetchError: nothing is found, or the store cannot be listed. Raises
     UsageError: a store's library is not installed, or the scheme is unknown.
     """
-    labels: list[str] = []
+    labels: list[str | None] = []
     places: list[str] = []
     stores: dict[int, tuple[Any, set[str]]] = {}
     for argument in arguments:
         label, target = _labelled(argument)
-        labels += [label] if label else []
+        labels.append(label)
         places.append(printable(without_login(target)))
         for store, paths in _listed(target):
             stores.setdefault(id(store), (store, set()))[1].update(paths)
-    if len(set(labels)) > 1:
-        first, second, *_ = map(printable, dict.fromkeys(labels))
-        raise UsageError(
-            f"one side has two labels, {first} and {second}; give it one label"
-        )
+    label = common_label(labels)
     objects = tuple(
         Objects(store, tuple(sorted(paths)))
         for store, paths in stores.values()
@@ -84,7 +80,7 @@ def source_of(arguments: tuple[str, ...], word: str) -> Source:
     place = ", ".join(places)
     if not objects:
         raise FetchError(f"{place}: no object of {word} has such a name")
-    return Source(labels[0] if labels else None, place, objects)
+    return Source(label, place, objects)
 
 
 def _labelled(argument: str) -> tuple[str | None, str]:

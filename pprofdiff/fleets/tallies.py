@@ -110,8 +110,7 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     profiles: dict[tuple[str | int, str], int] = {}
     left = LeftOut()
     for part in parts:
-        for reason, count in part.skipped.items():
-            left.add(reason, part.first[reason], count)
+        left.add_all(part.skipped, part.first)
         for key, count in part.profiles.items():
             profiles[key] = profiles.get(key, 0) + count
     width = max(part.width_s for part in parts)

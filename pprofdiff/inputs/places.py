@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -149,13 +150,22 @@ def _sort(target: str) -> tuple[Sort, str] | None:
     return (Sort.URL, f"http://{target}") if re.match(_HOST_PORT, target) else None
 
 
+def common_label(labels: Iterable[str | None]) -> str | None:
+    """Return the single label of a side's arguments; UsageError if there are two."""
+    given = dict.fromkeys(label for label in labels if label is not None)
+    if len(given) > 1:
+        first, second, *_ = map(printable, given)
+        msg = f"one side has two labels, {first} and {second}; give it one label"
+        raise UsageError(msg)
+    return next(iter(given), None)
+
+
 def is_label(text: str) -> bool:
     """Return whether `text` may precede `=`: it does not begin a URL."""
     return bool(text) and not re.search(r"[?:#]", text)
 
 
 def _mode(path: str) -> int | None:
-    """Return the mode of the file at `path`, None if there is none."""
     try:
         return os.stat(path).st_mode
     except OSError as error:

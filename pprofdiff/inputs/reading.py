@@ -16,7 +16,14 @@ from pprofdiff.inputs.model import (
     Skipped,
     not_read,
 )
-from pprofdiff.inputs.places import Place, Sort, locate, unreadable, without_login
+from pprofdiff.inputs.places import (
+    Place,
+    Sort,
+    common_label,
+    locate,
+    unreadable,
+    without_login,
+)
 from pprofdiff.inputs.recognition import Foreign, refusal
 from pprofdiff.units import printable
 
@@ -58,7 +65,10 @@ def _read_all(
     sides: Sequence[Sequence[str]], options: ReadOptions
 ) -> tuple[SideInputs, ...]:
     places = [[locate(argument) for argument in side] for side in sides]
-    labels = [_common_label(side) for side in places]
+    if not all(places):
+        msg = "no input is given; each side needs a file, a folder, a URL or -"
+        raise UsageError(msg)
+    labels = [common_label(place.label for place in side) for side in places]
     every = [place for side in places for place in side]
     if sum(place.sort is Sort.STDIN for place in every) > 1:
         msg = "-: standard input can be read only once"
@@ -73,19 +83,6 @@ def _read_all(
         _joined(label, [next(parts) for _ in side])
         for label, side in zip(labels, places, strict=True)
     )
-
-
-def _common_label(side: Sequence[Place]) -> str | None:
-    """Return the single label of a side's arguments, None if they have none."""
-    if not side:
-        msg = "no input is given; each side needs a file, a folder, a URL or -"
-        raise UsageError(msg)
-    labels = dict.fromkeys(place.label for place in side if place.label is not None)
-    if len(labels) > 1:
-        first, second, *_ = map(printable, labels)
-        msg = f"one side has two labels, {first} and {second}; give it one label"
-        raise UsageError(msg)
-    return next(iter(labels), None)
 
 
 def _joined(label: str | None, parts: Sequence[SideInputs]) -> SideInputs:
@@ -114,24 +111,14 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
     from pprofdiff.inputs.urls import request_for
 
     fetched = fetch_all([request_for(p.target, options) for p in places], options)
-    return [
-        SideInputs(
-            place.label,
-            tuple(
-                replace(
-                    one,
-                    argument=without_login(place.argument),
-                    saved_to=copy.saved_to,
-                )
-                for one in _inputs(
-                    place,
-                    copy.request.shown,
-                    take_bytes(copy.data, copy.request.shown, options.max_size),
-                )
-            ),
-        )
-        for place, copy in zip(places, fetched, strict=True)
-    ]
+    sides = []
+    for place, copy in zip(places, fetched, strict=True):
+        url = copy.request.shown
+        found = _inputs(place, url, take_bytes(copy.data, url, options.max_size))
+        argument, saved = without_login(place.argument), copy.saved_to
+        inputs = (replace(one, argument=argument, saved_to=saved) for one in found)
+        sides.append(SideInputs(place.label, tuple(inputs)))
+    return sides
 
 
 def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:

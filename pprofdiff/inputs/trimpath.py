@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.tables import used_strings
 from pprofdiff.model.side import Capture, Side
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _anonymous(capture: Capture[Any]) -> Capture[Any]:
 
 def profile_without_paths(profile: Profile) -> Profile:
     """Return the profile without local paths, in columns and in strings."""
-    functions, labels = profile.functions, profile.labels
+    functions = profile.functions
     strings = [_renamed(text) for text in profile.strings]
     places = {text: i for i, text in reversed(list(enumerate(strings)))}
     files = [
@@ -52,19 +53,15 @@ def profile_without_paths(profile: Profile) -> Profile:
             functions.name.tolist(), functions.filename.tolist(), strict=True
         )
     ]
-    functions = replace(functions, filename=np.array(files, np.int32))
-    used = np.zeros(len(strings), np.bool_)
-    for column in (
-        *(functions.name, functions.system_name, functions.filename),
-        *(labels.key, labels.text, labels.unit),
-    ):
-        used[column] = True
-    return replace(
+    named = replace(
         profile,
-        strings=tuple(
-            t if u else "" for t, u in zip(strings, used.tolist(), strict=True)
-        ),
-        functions=functions,
+        strings=tuple(strings),
+        functions=replace(functions, filename=np.array(files, np.int32)),
+    )
+    used = used_strings(named).tolist()
+    return replace(
+        named,
+        strings=tuple(t if u else "" for t, u in zip(strings, used, strict=True)),
         mappings=tuple(
             replace(one, file=_last_part(one.file)) for one in profile.mappings
         ),

@@ -45,7 +45,7 @@ _NOBODY = {
 }
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 # In a git hook, these point to the hook's repository and its parts.
-_OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 # Output limit in bytes: longer than a listing of two million files.
 _MOST = 1 << 28
 _SECONDS = 60.0
@@ -180,13 +180,8 @@ class Repository:
 
     def submodules(self, commit: str) -> tuple[tuple[str, str], ...]:
         """Return (path, commit) of each submodule of a commit."""
-        listed = self.listing(commit).split(b"\0")
-        entries = (entry.partition(b"\t") for entry in listed)
-        return tuple(
-            (path.decode("utf-8", "surrogateescape"), head.split()[2].decode())
-            for head, tab, path in entries
-            if tab and head[:6].decode() == _SUBMODULE
-        )
+        listed = self.listing(commit)
+        return tuple((path, own) for mode, own, path in listed if mode == _SUBMODULE)
 
     def export(self, commit: str, folder: str) -> None:
         """Write a commit's files, without submodules, to a new folder; raises GitError.
@@ -287,10 +282,8 @@ class Repository:
         """Return the newest commits of a span, those that touched `paths` if any."""
         words = "log", *_PLAIN, "-s", "--format=%H %s", f"-{most + 1}"
         of = "..".join(span), "--", *paths
-        output = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
-        pairs = (line.partition(" ")[::2] for line in output.splitlines())
-        found = (Commit(*pair) for pair in pairs if pair[0] != self.not_committed)
-        return tuple(found)[:most]
+        found = _commits(self._run(*self._at_root, *words, *of))
+        return tuple(one for one in found if one.id != self.not_committed)[:most]
 
     def commits_of(
         self, span: tuple[str, str], path: str, start: int, count: int
@@ -336,11 +329,7 @@ class Repository:
             *("log", "--topo-order", "-s", "--format=%H %s"),
             *(*sorted(wanted), f"^{span[0]}", "--"),
         )
-        pairs = (
-            line.partition(" ")[::2]
-            for line in output.decode("utf-8", "replace").split("\n")
-        )
-        return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
+        return tuple(commit for commit in _commits(output) if commit.id in wanted)
 
     def blobs(self, blobs: Sequence[str], most: int) -> list[bytes | None]:
         """Return the bytes of blobs, None if over `most` bytes or missing."""
@@ -366,9 +355,16 @@ class Repository:
             asked.seek(0)
             return self._run("cat-file", how, given=asked)
 
-    def listing(self, commit: str) -> bytes:
-        """Return the output of ``git ls-tree -r -z`` for a commit."""
-        return self._run("ls-tree", "-r", "-z", "--full-tree", commit)
+    def listing(self, commit: str) -> list[tuple[str, str, str]]:
+        """Return mode, id and path of all that ``git ls-tree`` lists of a commit."""
+        output = self._run("ls-tree", "-r", "-z", "--full-tree", commit)
+        listed = []
+        for entry in output.split(b"\0"):
+            head, tab, path = entry.partition(b"\t")
+            if tab:
+                mode, _, own = head.decode("ascii").split()
+                listed.append((mode, own, path.decode("utf-8", "surrogateescape")))
+        return listed
 
     def _run(
         self,
@@ -426,8 +422,13 @@ class Repository:
 
     def _inherited(self) -> dict[str, str]:
         """Return the environment, without a hook's variables if a folder was named."""
-        left = {"GIT_EXTERNAL_DIFF", *(_OF_A_HOOK if self._named else ())}
+        left = {"GIT_EXTERNAL_DIFF", *(OF_A_HOOK if self._named else ())}
         return {name: text for name, text in os.environ.items() if name not in left}
+
+
+def _commits(output: bytes) -> list[Commit]:
+    lines = output.decode("utf-8", "replace").split("\n")
+    return [Commit(*line.partition(" ")[::2]) for line in lines if line]
 
 
 def _parts(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:

@@ -294,7 +294,6 @@ def _in_goroot(path: str) -> tuple[str, str]:
 
 @cache
 def _goroots() -> tuple[str, ...]:
-    """Return where Go may be installed."""
     named = [os.environ.get("GOROOT", "")]
     program = shutil.which("go")
     if program:

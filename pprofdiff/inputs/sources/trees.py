@@ -92,17 +92,11 @@ class GitTree:
 
     @cached_property
     def _blobs(self) -> dict[str, str]:
-        blobs = {}
         try:
-            listing = self.repository.listing(self.commit)
+            listed = self.repository.listing(self.commit)
         except GitError as error:
             raise UsageError(f"--git: {error}") from None
-        for entry in listing.split(b"\0"):
-            head, tab, path = entry.partition(b"\t")
-            if tab and head[:6].decode() in _REGULAR:
-                blob = head.split()[2].decode()
-                blobs[path.decode("utf-8", "surrogateescape")] = blob
-        return blobs
+        return {path: blob for mode, blob, path in listed if mode in _REGULAR}
 
     def has(self, path: str) -> bool:
         """Return whether there is a regular file at a path."""

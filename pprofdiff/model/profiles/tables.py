@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.csr import (
     first_places,
     offsets_of,
@@ -226,8 +227,8 @@ def pruned(profile: Profile) -> Profile:
     )
 
 
-def with_used_strings(profile: Profile) -> Profile:
-    """Return the profile without the strings that no function or label uses."""
+def used_strings(profile: Profile) -> Mask:
+    """Return which strings are the empty one, or of a function or label."""
     functions, labels = profile.functions, profile.labels
     used = np.zeros(len(profile.strings), np.bool_)
     used[0] = True
@@ -236,8 +237,14 @@ def with_used_strings(profile: Profile) -> Profile:
         *(labels.key, labels.text, labels.unit),
     ):
         used[column] = True
-    chosen = np.flatnonzero(used)
-    place = _places(chosen, len(used))
+    return used
+
+
+def with_used_strings(profile: Profile) -> Profile:
+    """Return the profile without the strings that no function or label uses."""
+    functions, labels = profile.functions, profile.labels
+    chosen = np.flatnonzero(used_strings(profile))
+    place = _places(chosen, len(profile.strings))
     return replace(
         profile,
         strings=tuple(profile.strings[i] for i in chosen.tolist()),

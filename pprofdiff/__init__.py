@@ -95,5 +95,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the nam
 
 
 def __dir__() -> list[str]:
-    """Return the public names."""
     return sorted(__all__)

@@ -205,7 +205,6 @@ def _disambiguate(known: dict[str, str]) -> None:
 def _groups(
     known: dict[str, str], names: Iterable[str] | None = None
 ) -> Iterable[list[str]]:
-    """Return the names with equal spelling."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name in known if names is None else names:
         groups[known[name]].append(name)

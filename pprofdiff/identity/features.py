@@ -266,7 +266,6 @@ def _lines(
 
 
 def _names(symbols: BothSymbols, pairs: tuple[Column, Column]) -> dict[str, Floats]:
-    """Return what two names have in common."""
     known: dict[str, frozenset[str]] = {}
     x = {name: np.zeros(len(pairs[0])) for name in _OF_NAMES}
     rows = zip(*(side.tolist() for side in pairs), strict=True)

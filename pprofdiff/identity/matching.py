@@ -376,7 +376,6 @@ def _accepted(
 
 
 def _scores(candidates: Candidates) -> Floats:
-    """Return the log odds that each pair is one function."""
     scores: Floats = np.where(
         candidates.of("closure") > 0,
         candidates.features @ _OF_CLOSURES,

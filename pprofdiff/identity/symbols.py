@@ -57,7 +57,6 @@ class Symbols:
         return len(self._names)
 
     def __getitem__(self, row: int) -> Symbol:
-        """Return the symbol of a function."""
         symbol = self._known.get(row)
         if symbol is None:
             symbol = _taken_apart(self._names[row])

@@ -11,14 +11,13 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.inputs.sources.git import OF_A_HOOK
 from pprofdiff.measure.children import Program, first_lines, run, started
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import Checkout
 from pprofdiff.units import printable
 
 _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
-# A git hook that runs us sets these for the user's repository.
-_OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LDFLAGS = re.compile(r"-ldflags=")
 _NO_MODULE = "go.mod file not found"
 # Output of the go command that says where something failed, not what.
@@ -62,7 +61,7 @@ def environment() -> dict[str, str]:
             "https://go.dev/dl"
         )
     variables = dict(os.environ)
-    for name in _OF_A_HOOK:
+    for name in OF_A_HOOK:
         variables.pop(name, None)
     if variables.get("GOWORK") != "off":
         variables.pop("GOWORK", None)

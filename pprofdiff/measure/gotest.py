@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -175,16 +175,7 @@ class GoBenchmarks:
         rose = False
         for leaf, plan in self.plans.items():
             took = {
-                side: median(
-                    [
-                        float(time)
-                        for one, printed, _ in ran[side]
-                        for time in _TIME.findall(printed)
-                        if one == leaf
-                    ]
-                    or [0.0]
-                )
-                / 1e9
+                side: median([s for s, _ in _times(ran[side], leaf)] or [0.0])
                 for side in SIDES
             }
             if min(took.values()) > 0:
@@ -287,10 +278,9 @@ class GoBenchmarks:
             return True
         start = median(started) if more == 1 else max(started)
         times = [
-            (ended.wall_s - start) / (float(time) * 1e-9 * more)
-            for one, printed, ended in ran
-            for time in _TIME.findall(printed)
-            if one == leaf and float(time) > 0
+            (ended.wall_s - start) / (seconds * more)
+            for seconds, ended in _times(ran, leaf)
+            if seconds > 0
         ]
         return min(times, default=1.0) <= 1 + _OUTSIDE
 
@@ -362,6 +352,14 @@ class GoBenchmarks:
         except (OSError, FormatError):
             raise _cut(profile) from None
         os.unlink(fewer)
+
+
+def _times(ran: Sequence[_Ran], leaf: Leaf) -> Iterator[tuple[float, Ended]]:
+    """Yield the seconds per op that each turn of a benchmark printed, and its end."""
+    for one, printed, ended in ran:
+        if one == leaf:
+            for ns in _TIME.findall(printed):
+                yield float(ns) / 1e9, ended
 
 
 def _round(began: Mapping[SideName, float], side: SideName) -> bytes:

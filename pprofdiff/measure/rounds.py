@@ -102,7 +102,7 @@ def one_round(
     """Run both sides, for the `number`-th time from 0; a failure leaves no files."""
     folders = {side: os.path.join(out, side, str(number + 1)) for side in SIDES}
     try:
-        with _naming(out):
+        with writing(out):
             for folder in folders.values():
                 os.makedirs(folder)
             began = run({s: os.path.abspath(f) for s, f in folders.items()})
@@ -114,9 +114,10 @@ def one_round(
 
 
 @contextmanager
-def _naming(folder: str) -> Iterator[None]:
+def writing(path: str) -> Iterator[None]:
+    """Raise FetchError for an OSError in the block."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise FetchError(f"{printable(folder)}: cannot be written: {reason}") from None
+        raise FetchError(f"{printable(path)}: cannot be written: {reason}") from None

@@ -32,7 +32,14 @@ from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.programs import Commands, Served, UnderLoad, same_for_both
-from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
+from pprofdiff.measure.rounds import (
+    Limits,
+    Listener,
+    Round,
+    Stopped,
+    take_turns,
+    writing,
+)
 from pprofdiff.measure.sides import (
     SIDES,
     Checkout,
@@ -220,7 +227,6 @@ def _temporary_folder() -> Iterator[str]:
 
 
 def _can_keep(folder: str) -> None:
-    """Raise UsageError if the folder has anything in it."""
     if not folder:
         return
     try:
@@ -347,11 +353,5 @@ class Notes:
     def write(self, path: str) -> None:
         """Write the notes to a JSON file; raises FetchError."""
         text = json.dumps({**self._all, "warnings": self._warnings}, indent=1)
-        try:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"{text}\n")
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise FetchError(
-                f"{printable(path)}: cannot be written: {reason}"
-            ) from None
+        with writing(path), open(path, "w", encoding="utf-8") as file:
+            file.write(f"{text}\n")

@@ -177,7 +177,6 @@ def siege(tree: Object) -> LoadSummary | None:
 
 
 def _at(tree: Object, key: str) -> Object:
-    """Return an object within another, an empty one if there is none."""
     found = tree.get(key)
     return found if isinstance(found, dict) else {}
 

@@ -132,7 +132,6 @@ def _implementation() -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _field(number: int, name: str, type_name: str, repeated: bool) -> bytes:  # noqa: FBT001 - a row of the table
-    """Return a FieldDescriptorProto."""
     label = _REPEATED if repeated else _OPTIONAL
     head = _bytes(1, name.encode()) + bytes((3 << 3, number, 4 << 3, label))
     if type_name in _TYPES:

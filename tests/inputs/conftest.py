@@ -14,6 +14,8 @@ from typing import NamedTuple
 import pytest
 
 HERE = Path(__file__).parent
+# Ends a program with what it imported, as `tests.test_imports.imported` reads it.
+LISTS = "import json, sys\nprint(json.dumps([*sys.modules]), file=sys.stderr)"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 

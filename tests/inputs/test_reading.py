@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import pprofdiff.inputs
 from pprofdiff.errors import FetchError, FormatError, UsageError
 from pprofdiff.inputs import ReadOptions, read, read_sides
+from tests.inputs.conftest import LISTS
+from tests.test_imports import imported
 
 PROFILE = b"\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu"
 GC_LOG = (
@@ -20,7 +20,6 @@ GC_LOG = (
     b"4->4->1 MB, 5 MB goal, 16 P\n"
 )
 BENCH = b"BenchmarkX-8 \t 100 \t 12 ns/op\n"
-ROOT = str(Path(pprofdiff.inputs.__file__).parents[2])
 
 
 def test_a_file_is_handed_on_as_it_is(here):
@@ -148,14 +147,7 @@ def test_a_profile_through_a_named_pipe_is_handed_on_as_it_is(here):
 
 
 def test_the_import_is_light():
-    code = "import sys, pprofdiff.inputs; print(*sys.modules)"
-    answer = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": ROOT},
-    )
-    loaded = set(answer.stdout.decode().split())
+    loaded = imported(f"import pprofdiff.inputs\n{LISTS}")
     assert "pprofdiff.inputs.recognition" in loaded
     heavy = {"numpy", "urllib.request", "urllib.parse", "http", "ssl", "socket"}
     heavy |= {"concurrent.futures", "threading", "tempfile", "difflib"}

@@ -13,6 +13,8 @@ import pytest
 import pprofdiff.inputs
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs import ReadOptions, read
+from tests.inputs.conftest import LISTS
+from tests.test_imports import imported
 
 DATA = Path(__file__).parents[1] / "data"
 BENCH = (DATA / "zstd/base/bench.txt").read_bytes()
@@ -160,19 +162,10 @@ def test_a_text_that_is_no_log_is_refused(here):
 
 
 def test_profiles_do_without_the_log_readers():
-    code = (
-        "import sys; from pprofdiff.inputs import read; read(sys.argv[1:]); "
-        "print(*(name for name in sys.modules if 'pprofdiff' in name or name == 'numpy'))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code, str(DATA / "zstd/base/cpu.pb.gz")],
-        check=True,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": ROOT},
-    )
-    loaded = set(answer.stdout.decode().split())
+    code = f"import sys, pprofdiff.inputs\npprofdiff.inputs.read(sys.argv[1:])\n{LISTS}"
+    loaded = imported(code, str(DATA / "zstd/base/cpu.pb.gz"))
     assert "pprofdiff.inputs.intake" in loaded
-    assert not {name for name in loaded if "loaders" in name or name == "numpy"}
+    assert not {n for n in loaded if n.startswith(("pprofdiff.loaders", "numpy"))}
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.loaders import logs
 from pprofdiff.loaders.logs import LogReader
+from tests.memory import below
 
 from .feeding import fed
 
@@ -134,13 +133,8 @@ def test_memory_stays_in_proportion_to_the_result():
     chunk = OTHER * (MIB // len(OTHER))
     reader = LogReader()
     reader.feed(BENCH + GC)
-    tracemalloc.start()
-    try:
+    with below(40 * MIB):
         for _ in range(60):
             reader.feed(chunk)
         log = reader.close()
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     assert log["benchmark"] is not None
-    assert peak < 40 * MIB

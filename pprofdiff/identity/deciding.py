@@ -206,7 +206,6 @@ class _Decision:
         self.probability[base] = probability
 
     def _separate(self, base: int, new: int) -> None:
-        """Remove the partners of both functions."""
         for row in {base, *np.flatnonzero(self.partner == new).tolist()}:
             if self.partner[row] >= 0:
                 self.taken[self.partner[row]] = False

@@ -8,13 +8,12 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, sums
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.table import Table
 
 _KINDS = 5
 CALLERS, CALLEES, ABOVE, BELOW, BODY = range(_KINDS)
@@ -101,7 +100,7 @@ class _OfProfile:
         return np.ones(len(self._profile), np.int64)
 
 
-class Entries(Struct, frozen=True, eq=False, dict=True):
+class Entries(Table, frozen=True, dict=True):
     """What the samples of functions show, one row per fact.
 
     `function` was sampled `weight` times with `other` in the relation `kind`. `other`
@@ -113,12 +112,6 @@ class Entries(Struct, frozen=True, eq=False, dict=True):
     kind: Column
     other: Column
     weight: Column
-
-    def take(self, rows: NDArray[np.integer] | Mask) -> Entries:
-        """Return the chosen rows."""
-        return Entries(
-            self.function[rows], self.kind[rows], self.other[rows], self.weight[rows]
-        )
 
 
 class Shown(NamedTuple):

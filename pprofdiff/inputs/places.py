@@ -195,7 +195,6 @@ def _missing(path: str) -> str:
 
 
 def _nearest(folder: str, name: str) -> str | None:
-    """Return the path in `folder` whose name is closest to `name`, if any."""
     import difflib
     from itertools import islice
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Codes, Column, Mask
+from pprofdiff.model.table import Table
 
 Positions = Column
 Bytes = Codes
@@ -43,7 +44,7 @@ class Messages(Struct, frozen=True, eq=False):
     last: Positions
 
 
-class Occurrences(Struct, frozen=True, eq=False):
+class Occurrences(Table, frozen=True):
     """The positions of one field in the messages, one per occurrence, in file order.
 
     ``owner[k]`` is the message. The bytes ``first[k]:last[k]`` of its buffer are the
@@ -55,15 +56,6 @@ class Occurrences(Struct, frozen=True, eq=False):
     first: Positions
     last: Positions
     value: NDArray[np.uint64]
-
-    def take(self, chosen: Positions) -> Occurrences:
-        """Return the chosen occurrences, in that order."""
-        return Occurrences(
-            self.owner[chosen],
-            self.first[chosen],
-            self.last[chosen],
-            self.value[chosen],
-        )
 
 
 def joined(messages: list[bytes]) -> Messages:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Codes, Column, Index, Integers, Mask
 from pprofdiff.model.csr import Offsets, row_of_item
+from pprofdiff.model.table import Table
 from pprofdiff.model.traces.timeline import (
     CPUSamples,
     Labels,
@@ -80,7 +81,7 @@ class Stacks(Struct, frozen=True, eq=False):
         return len(self.offsets) - 1
 
 
-class Goroutines(Struct, frozen=True, eq=False):
+class Goroutines(Table, frozen=True):
     """Goroutines, in the order they first appear in the file, one row each.
 
     `id` (int64) is Go's. `name` is the root function of the first stack known. If
@@ -97,9 +98,6 @@ class Goroutines(Struct, frozen=True, eq=False):
     seen_ns: Column
     creator: Index
     creation_stack: Index
-
-    def __len__(self) -> int:
-        return len(self.id)
 
 
 class Intervals(Struct, frozen=True, eq=False):
@@ -256,7 +254,6 @@ class Trace:
             return getattr(self, name)
 
     def __repr__(self) -> str:
-        """Return one line: format, duration, events, goroutines."""
         return (
             f"<Trace go 1.{self.version}: {(self.end_ns - self.start_ns) / 1e9:.1f} s, "
             f"{self.events} events, {len(self.goroutines)} goroutines>"

@@ -208,11 +208,6 @@ def test_a_frame_that_takes_over_is_the_one_that_decides():
     assert found["payer"] is None
 
 
-def test_stacks_without_frames_have_no_positions():
-    found = _one("")
-    assert (found["anchor"], found["payer"]) == (None, None)
-
-
 def test_a_frame_without_a_function_says_nothing():
     offsets, frames = np.array([0, 2, 3]), np.array([-1, 0, -1], dtype=np.int32)
     found = classify(compile_traits(["runtime.mallocgc"]), offsets, frames)
@@ -291,11 +286,3 @@ def test_the_size_of_the_chunks_changes_nothing(stacks):
         parts = _classify(stacks)
     for name in ("category", "rule", "anchor", "leaf_kind", "payer"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))
-
-
-@given(STACKS)
-def test_every_stack_has_one_category_that_its_rule_names(stacks):
-    found, table = _classify(stacks), rules()
-    assert len(found.category) == len(stacks)
-    for category, rule in zip(found.category, found.rule, strict=True):
-        assert table.rules[rule].category == table.categories[category]

@@ -3,7 +3,6 @@
 import gzip
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from pprofdiff.goruntime.versions import (
     parse_go_version,
 )
 from pprofdiff.loaders.profiles.pprof import decode
+from tests.repository import go_env
 
 CAPTURES = sorted((Path(__file__).parent.parent / "data" / "versions").glob("go1.*"))
 FUNCTION = re.compile(
@@ -93,14 +93,8 @@ def _functions(root, package):
 @pytest.mark.go
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs the Go toolchain")
 def test_no_marker_contradicts_the_sources_of_the_installed_go():
-    def go(*arguments):
-        run = subprocess.run(
-            ["go", *arguments], capture_output=True, text=True, check=True
-        )
-        return run.stdout.strip()
-
-    root = Path(go("env", "GOROOT")) / "src"
-    release = re.match(r"go(\d+\.\d+)", go("env", "GOVERSION"))[1]
+    root = Path(go_env("GOROOT")) / "src"
+    release = re.match(r"go(\d+\.\d+)", go_env("GOVERSION"))[1]
     table = rules()
     if release not in table.releases:
         pytest.skip(f"no rules yet for Go {release}")

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.repository import go_env
+
 HERE = Path(__file__).parent
 # Ends a program with what it imported, as `tests.test_imports.imported` reads it.
 LISTS = "import json, sys\nprint(json.dumps([*sys.modules]), file=sys.stderr)"
@@ -95,8 +97,7 @@ def go_root():
     """Return the Go installation, or skip."""
     if shutil.which("go") is None:
         pytest.skip("needs the Go toolchain")
-    answer = subprocess.run(["go", "env", "GOROOT"], check=True, stdout=subprocess.PIPE)
-    return Path(answer.stdout.decode().strip())
+    return Path(go_env("GOROOT"))
 
 
 @pytest.fixture(scope="package")

@@ -12,6 +12,7 @@ import pytest
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from tests.examples import daily
+from tests.repository import go_env
 
 pytestmark = [
     pytest.mark.go,
@@ -25,10 +26,7 @@ def _goroot() -> list[Path]:
     """Return the profiles that the Go distribution brings along."""
     if shutil.which("go") is None:
         return []
-    done = subprocess.run(
-        ["go", "env", "GOROOT"], capture_output=True, text=True, check=True
-    )
-    source = Path(done.stdout.strip()) / "src"
+    source = Path(go_env("GOROOT")) / "src"
     found = [p for ending in ("*.pgo", "*.pprof") for p in source.rglob(ending)]
     return sorted(p for p in found if p.read_bytes()[:2] == b"\x1f\x8b")
 

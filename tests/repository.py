@@ -225,9 +225,12 @@ class History:
         measured(folder / "new", paths[2], "less")
 
 
+def go(*words):
+    """Run the go command; return what it prints."""
+    command = ["go", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def go_env(name):
     """Return one of Go's settings."""
-    done = subprocess.run(
-        ["go", "env", name], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    return go("env", name).strip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from collections import Counter
 
 import numpy as np
@@ -33,6 +32,7 @@ from tests.identity.oracle import (
     score_pair,
 )
 from tests.identity.real_cases import real_cases
+from tests.repository import go
 
 BY_NAME = {pair.name: pair for pair in PAIRS}
 SMALL = [
@@ -181,24 +181,11 @@ def test_edits_keep_profiles_whole_and_values_as_they_were(variant, tmp_path):
         assert np.array_equal(one.values, profiles[0].values)
         path = tmp_path / "cpu.pb"
         path.write_bytes(encode(one))
-        done = subprocess.run(
-            [
-                "go",
-                "tool",
-                "pprof",
-                "-top",
-                "-cum",
-                "-nodecount=5000",
-                "-nodefraction=0",
-                str(path),
-            ],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        flags = "-top", "-cum", "-nodecount=5000", "-nodefraction=0"
+        printed = go("tool", "pprof", *flags, path)
         shown = {
             re.sub(r" \((partial-)?inline\)$", "", line.split("%")[-1].strip())
-            for line in done.stdout.splitlines()[6:]
+            for line in printed.splitlines()[6:]
         }
         known = {name for name, count in after.items() if count}
         assert {plain(name) for name in known} <= {plain(name) for name in shown}

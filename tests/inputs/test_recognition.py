@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import random
 import struct
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -19,6 +18,7 @@ from pprofdiff.inputs import DEFAULT_MAX_SIZE, Foreign
 from pprofdiff.inputs.intake import take_bytes
 from pprofdiff.inputs.recognition import refusal
 from pprofdiff.kinds import KINDS
+from tests.repository import go
 
 GC_LINE = (
     b"gc 7 @0.123s 4%: 0.026+0.65+0.015 ms clock, 0.41+0.24/1.1/0.50+0.25 ms cpu, "
@@ -319,11 +319,7 @@ def test_benchmark_output_in_gos_own_tests(go_root):
 def test_what_go_tool_pprof_prints(go_server, tmp_path, view):
     profile, printed = tmp_path / "heap.pb.gz", tmp_path / "printed"
     profile.write_bytes(fetch(go_server.address, "/debug/pprof/heap"))
-    subprocess.run(
-        ["go", "tool", "pprof", f"-{view}", f"-output={printed}", profile],
-        check=True,
-        stderr=subprocess.PIPE,
-    )
+    go("tool", "pprof", f"-{view}", f"-output={printed}", profile)
     expected = "profile" if view == "proto" else Foreign.PPROF_REPORT
     assert kinds(printed.read_bytes()) == (expected,)
 
@@ -333,12 +329,8 @@ def test_the_gperftools_bytes_above_are_what_pprof_takes_for_one(go_root, tmp_pa
     path = tmp_path / "cpu.prof"
     sample, end = struct.pack("<3Q", 1, 1, 0x401000), struct.pack("<3Q", 0, 1, 0)
     path.write_bytes(GPERFTOOLS + sample + end)
-    answer = subprocess.run(
-        ["go", "tool", "pprof", "-raw", path],
-        check=True,
-        capture_output=True,
-    )
-    assert b"PeriodType: cpu nanoseconds\nPeriod: 10000000" in answer.stdout
+    printed = go("tool", "pprof", "-raw", path)
+    assert "PeriodType: cpu nanoseconds\nPeriod: 10000000" in printed
     assert kinds(path.read_bytes()) == (Foreign.GPERFTOOLS,)
 
 

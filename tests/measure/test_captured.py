@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 from shutil import copy
 
@@ -16,6 +15,7 @@ from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.model.profiles.operations import Operations, operations_of
 from tests.analysis.building import PERIOD, profile
 from tests.measure.benchmarks import bench, build, write
+from tests.repository import go
 
 pytestmark = pytest.mark.go
 
@@ -144,11 +144,9 @@ def cpu(benchmark):
 
 def traces(path):
     """Return (functions leaf first, nanoseconds) of each sample, as Go's pprof has it."""
-    done = subprocess.run(
-        ["go", "tool", "pprof", "-traces", "-unit=ns", str(path)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    _, *parts = done.stdout.split("-----------+" + "-" * 55)
+    _, *parts = go("tool", "pprof", "-traces", "-unit=ns", path).split(
+        "-----------+" + "-" * 55
+    )
     samples = []
     for part in parts:
         lines = [line for line in part.splitlines() if line.strip()]
@@ -242,11 +240,8 @@ def test_a_profile_without_samples_stays_one(tmp_path):
 def test_a_profile_says_what_it_covers_to_go_too(cpu):
     got = decode(decompress(cpu[1].read_bytes(), ""), "kept")
     assert operations_of(got) == Operations(101, "p BenchmarkAll/deep/er")
-    done = subprocess.run(
-        ["go", "tool", "pprof", "-comments", str(cpu[1])],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.strip() == "operations: 101 of p BenchmarkAll/deep/er"
+    comments = go("tool", "pprof", "-comments", cpu[1])
+    assert comments.strip() == "operations: 101 of p BenchmarkAll/deep/er"
 
 
 def test_objects_of_operations_are_counted_exactly(benchmark):

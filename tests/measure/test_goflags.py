@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 
 from pprofdiff.errors import UsageError
 from pprofdiff.measure.goflags import _BUILD, _OURS, _TEST, go_test, seconds_of
+from tests.repository import go
 
 
 def test_flags_and_packages_are_distinguished():
@@ -105,12 +105,7 @@ def test_no_times(text):
 @pytest.mark.go
 def test_go_knows_these_flags():
     """A flag that Go drops would fail every build that is asked for with it."""
-    got = ""
-    for topic in ("build", "testflag", "test"):
-        done = subprocess.run(
-            ["go", "help", topic], capture_output=True, text=True, check=True
-        )
-        got += done.stdout
+    got = "".join(go("help", topic) for topic in ("build", "testflag", "test"))
     known = set(re.findall(r"^\t-(\w+)", got, re.MULTILINE))
     # These are in `go test -h` of the test binary alone.
     known |= {"memprofilerate", "blockprofilerate", "mutexprofilefraction"}

@@ -9,6 +9,7 @@ from pprofdiff.measure import gobuild
 from pprofdiff.measure.goflags import go_test
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.sides import SIDES, Checkout
+from tests.repository import go
 
 pytestmark = pytest.mark.go
 
@@ -59,13 +60,8 @@ def built(tmp_path):
 
 def order(binary):
     """Return the functions of a binary by their addresses."""
-    got = subprocess.run(
-        ["go", "tool", "nm", "-n", binary.path],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return [line.split()[2] for line in got.splitlines() if line.split()[1] in "Tt"]
+    rows = map(str.split, go("tool", "nm", "-n", binary.path).splitlines())
+    return [row[2] for row in rows if row[1] in "Tt"]
 
 
 def test_each_layout_has_the_same_functions_in_another_order(built):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.parity.pprof_oracle import Pprof
+from tests.repository import go
 
 
 def pytest_collection_modifyitems(items):
@@ -21,7 +21,5 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def pprof(tmp_path_factory):
     """Return pprof; the path of the tool itself is asked for once."""
-    done = subprocess.run(
-        ["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=True
-    )
-    return Pprof(done.stdout.strip(), tmp_path_factory.mktemp("pprof"))
+    program = go("tool", "-n", "pprof").strip()
+    return Pprof(program, tmp_path_factory.mktemp("pprof"))

@@ -12,7 +12,7 @@ import pytest
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from tests.examples import daily
-from tests.repository import go_env
+from tests.repository import go, go_env
 
 pytestmark = [
     pytest.mark.go,
@@ -46,10 +46,7 @@ def capture(request):
 @pytest.fixture(scope="module")
 def program():
     """Return the path of pprof itself, once."""
-    done = subprocess.run(
-        ["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    return go("tool", "-n", "pprof").strip()
 
 
 def run(program, path, *flags):

@@ -51,16 +51,6 @@ def test_a_capture_cut_off_at_any_byte(small):
     assert any(said)
 
 
-def as_protobuf(data):
-    """Fail unless bytes are read, or refused, as the slow reader does."""
-    try:
-        expected = read(data)
-    except Refused:
-        assert complaint(data)
-    else:
-        assert plain(decode(data, NAME)) == expected
-
-
 @pytest.mark.slow
 def test_a_capture_with_flipped_bits_is_read_as_protobuf_reads_it(small):
     random = Random(12)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from numbers import Number
 from typing import get_args
@@ -14,94 +13,71 @@ from pprofdiff.analysis.outcome.model import Verdict
 from pprofdiff.analysis.profiles.rows import NO_STACK
 from pprofdiff.identity.model import PairedBy
 from pprofdiff.report.json.document import SCHEMA
+from tests.report.json.shapes import ANY, FLAG, FLOAT, INPUT, INT, TEXT, check
 
-INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"
-# What a field holds; a trailing ? means that it may be null.
-INPUT = {
-    "path": TEXT, "kind": TEXT, "samples": "int?", "go_version": "text?", "build_id": "text?",
-    "duration_ns": "int?", "time_ns": "int?", "period": "int?", "saved_to": "text?",
-    "cycles": "int?", "expected": "int?", "results": "int?", "events": "int?", "per_second": "float?",
-}  # fmt: skip
 AMOUNTS = {"base": INT, "new": INT, "delta": INT}
 VERDICT = {"z": FLOAT, "q": FLOAT, "noise": FLAG}
 FUNCTION = {
-    "name": TEXT, "file": "text?", "status": TEXT, "paired_by": "text?", "base_flat": INT, "new_flat": INT, "delta_flat": INT,
-    "base_cum": INT, "new_cum": INT, "delta_cum": INT, "delta_flat_scaled": FLOAT, "delta_cum_scaled": FLOAT,
+    "name": TEXT, "base_name?": TEXT, "file": "text?", "status": TEXT, "paired_by": "text?", "base_flat": INT, "new_flat": INT,
+    "delta_flat": INT, "base_cum": INT, "new_cum": INT, "delta_cum": INT, "delta_flat_scaled": FLOAT, "delta_cum_scaled": FLOAT,
+    "significance": ({"flat": VERDICT, "cum": VERDICT},),
 }  # fmt: skip
 SCALED = {"base_scaled": FLOAT, "new_scaled": FLOAT, "delta_scaled": FLOAT}
-
-
-def fits(value, kind):
-    """Return whether a value is of a kind; True and 1 are not the same thing."""
-    if kind.endswith("?"):
-        return value is None or fits(value, kind[:-1])
-    if kind == FLOAT:
-        return isinstance(value, float) and math.isfinite(value)
-    wanted = {INT: int, TEXT: str, FLAG: bool}[kind]
-    return type(value) is wanted
-
-
-def check(entry, fields, more=()):
-    """Check that an entry has these fields, of these kinds, and no unknown ones."""
-    assert set(fields) <= set(entry) <= {*fields, *more}
-    for field, kind in fields.items():
-        assert fits(entry[field], kind), (field, entry[field])
-
-
-def never(text):
-    """Refuse what JSON has not."""
-    pytest.fail(f"{text} in the report")
+PROFILE = {
+    "kind": TEXT, "name": TEXT, "sample_type": TEXT, "unit": TEXT, "total": AMOUNTS,
+    "normalization": {
+        "mode": TEXT, "base_factor": FLOAT, "new_factor": FLOAT, "reason": TEXT,
+        "inferred_work": ({"ratio": FLOAT, "low": FLOAT, "high": FLOAT, "sigma": FLOAT, "rows": INT},),
+    },
+    "groups": [{"id": TEXT, "label": TEXT, **AMOUNTS}],
+    "categories": [{"id": TEXT, **AMOUNTS, **SCALED, "significance": VERDICT}],
+    "leaf_kinds": [{"category": TEXT, "kind": TEXT, **AMOUNTS}],
+    "functions": [FUNCTION],
+    "blame": [{"category": TEXT, "function": TEXT, "caller": "text?", **AMOUNTS}],
+}  # fmt: skip
+MEASURE = {
+    "id": TEXT, "figure": TEXT, "unit": "text?", "base": "float?", "new": "float?", "ratio": FLOAT,
+    "low": FLOAT, "high": FLOAT, "source": TEXT, "runs": {"base": INT, "new": INT},
+}  # fmt: skip
+OUTCOME = {
+    "verdict": TEXT, "needs": "text?", "scaled_alike": "float?", "cpu_a_second": "float?", "busy": "float?",
+    "same_within": "float?", "confidence": "float?", "measures": [MEASURE],
+    **dict.fromkeys(("contrary", "together", "counted", "units", "builds"), ANY),
+}  # fmt: skip
+PART = {"id": TEXT, "label": TEXT, "base": FLOAT, "new": FLOAT, "delta": FLOAT, "source": TEXT}  # fmt: skip
+PARTS = [PART | {"paths?": [PART]}]
+WHOLE = {
+    "schema": TEXT, "version": TEXT, "rules": TEXT, "outcome": OUTCOME | MEASURE,
+    "inputs": {"base": [INPUT], "new": [INPUT]}, "warnings": [{"id": TEXT, "text": TEXT}],
+    "account": {"of": TEXT, "unit": TEXT, "total": ANY, "parts": PARTS, "within": PARTS, "beside": PARTS, "gaps": [TEXT]},
+    **dict.fromkeys(("labels", "units", "gc", "filters", "comparisons", "findings", "unexplained", "unpaired", "verdict"), ANY),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory, load_story):
-    """Return a function: words in, the JSON report of syncpool out."""
-    from pprofdiff.cli.main import main
-
+def of_story(written, load_story):
+    """Return a function: words in, the report of syncpool, or of one kind of it, out."""
     story = load_story("syncpool")
-    path = tmp_path_factory.mktemp("json") / "x.json"
 
     def write(*words, kinds=""):
-        base, new = (str(p / kinds) for p in (story.base, story.new))
-        assert main([f"main={base}", f"pr={new}", "-q", f"-o={path}", *words]) == 0
-        return json.loads(path.read_text("utf-8"), parse_constant=never)
+        return written(f"main={story.base / kinds}", f"pr={story.new / kinds}", *words)
 
     return write
 
 
 @pytest.fixture(scope="module")
-def whole(written, load_story):
+def whole(of_story, load_story):
     """Return the report on everything in both folders, by operation."""
     work = load_story("syncpool").work
-    return written(f"--work={work[0]}:{work[1]}")
+    return of_story(f"--work={work[0]}:{work[1]}")
 
 
 def test_the_frame(whole):
-    check(
-        whole,
-        {"schema": TEXT, "version": TEXT, "rules": TEXT},
-        (
-            "labels",
-            "outcome",
-            "units",
-            "account",
-            "gc",
-            "inputs",
-            "filters",
-            "comparisons",
-            "findings",
-            "unexplained",
-            "warnings",
-            "unpaired",
-            "verdict",
-        ),
-    )
+    check(whole, WHOLE)
     assert whole["schema"] == SCHEMA == "pprofdiff/1"
     assert whole["labels"] == {"base": "main", "new": "pr"}
     assert whole["verdict"] == {"outcome": "none", "rules": []}
     assert whole["filters"] == whole["unpaired"] == []
-    for warning in whole["warnings"]:
-        check(warning, {"id": TEXT, "text": TEXT})
     for side in ("base", "new"):
         assert {entry["kind"] for entry in whole["inputs"][side]} == {
             "cpu",
@@ -113,35 +89,14 @@ def test_the_frame(whole):
             "gctrace",
             "trace",
         }
-        for entry in whole["inputs"][side]:
-            check(entry, INPUT)
     cpu = next(e for e in whole["inputs"]["base"] if e["kind"] == "cpu")
     assert cpu["go_version"] == "go1.26"
     assert cpu["period"] == 10_000_000
     assert len(cpu["build_id"]) == 40
 
 
-MEASURE = {
-    "id": TEXT, "figure": TEXT, "unit": "text?", "base": "float?", "new": "float?", "ratio": FLOAT,
-    "low": FLOAT, "high": FLOAT, "source": TEXT,
-}  # fmt: skip
-OUTCOME = {
-    "verdict": TEXT,
-    "needs": "text?",
-    "scaled_alike": "float?",
-    "cpu_a_second": "float?",
-    "busy": "float?",
-    "same_within": "float?",
-}
-
-
 def test_the_outcome_rests_on_its_first_figure(whole):
     outcome = whole["outcome"]
-    check(
-        outcome,
-        OUTCOME | MEASURE | {"confidence": FLOAT},
-        ("measures", "contrary", "runs", "together", "counted", "units", "builds"),
-    )
     assert outcome["verdict"] in get_args(Verdict)
     assert outcome["runs"] == {"base": 1, "new": 1}
     assert outcome["confidence"] == 0.95
@@ -152,24 +107,17 @@ def test_the_outcome_rests_on_its_first_figure(whole):
     assert {name: outcome[name] for name in first} == first
     assert others
     for measure in outcome["measures"]:
-        check(measure, MEASURE, ["runs"])
         assert measure["low"] < measure["ratio"] < measure["high"]
         if measure["base"] is not None:
             assert measure["new"] / measure["base"] == pytest.approx(measure["ratio"])
 
 
 @pytest.mark.parametrize("kinds", ["heap.pb.gz", "goroutine.pb.gz", "gctrace.log"])
-def test_what_shows_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, kinds):
-    document = written(kinds=kinds)
+def test_what_shows_no_cost_has_no_outcome_and_nothing_is_null_by_half(of_story, kinds):
+    document = of_story(kinds=kinds)
     outcome = document["outcome"]
-    check(
-        outcome,
-        OUTCOME | dict.fromkeys(MEASURE, "text?") | {"confidence": "float?"},
-        ("measures", "contrary", "runs", "together", "counted", "units", "builds"),
-    )
-    assert {
-        outcome[name] for name in (*MEASURE, "confidence", "runs", "same_within")
-    } == {None}
+    check(outcome, OUTCOME | dict.fromkeys(MEASURE, "text?"))
+    assert {outcome[n] for n in (*MEASURE, "confidence", "same_within")} == {None}
     for name in ("measures", "contrary", "counted", "units"):
         assert outcome[name] == []
     assert outcome["verdict"] == "unknown"
@@ -177,12 +125,12 @@ def test_what_shows_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
     assert document["account"] is None
 
 
-def test_without_work_the_control_alone_speaks_and_scales_the_account(written):
-    document = written(kinds="cpu.pb.gz")
+def test_without_work_the_control_alone_speaks_and_scales_the_account(of_story):
+    document = of_story(kinds="cpu.pb.gz")
     (measure,) = document["outcome"]["measures"]
     assert measure["id"] == "control"
     by = document["comparisons"][0]["normalization"]
-    check(by["inferred_work"], {"ratio": FLOAT, "low": FLOAT, "high": FLOAT, "sigma": FLOAT, "rows": INT})  # fmt: skip
+    check(document["comparisons"], [PROFILE])
     inferred = by["inferred_work"]
     assert inferred["low"] < inferred["ratio"] < inferred["high"]
     assert by["new_factor"] == 1 / inferred["ratio"]
@@ -195,33 +143,19 @@ def test_without_work_the_control_alone_speaks_and_scales_the_account(written):
     assert ratio == pytest.approx(measure["ratio"], rel=1e-9)
 
 
-def test_where_nothing_shows_the_work_the_account_is_of_shares(data_folder, tmp_path):
-    from pprofdiff.cli.main import main
-
-    sides = [str(data_folder / "zstd" / side / "cpu.pb.gz") for side in ("base", "new")]
-    assert main([*sides, "-q", f"-o={tmp_path / 'x.json'}"]) == 0
-    account = json.loads((tmp_path / "x.json").read_text("utf-8"))["account"]
+def test_where_nothing_shows_the_work_the_account_is_of_shares(written, data_folder):
+    sides = (data_folder / "zstd" / side / "cpu.pb.gz" for side in ("base", "new"))
+    account = written(*sides)["account"]
     assert account["unit"] == "%"
     for side in ("base", "new"):
         assert account["total"][side] == pytest.approx(100, rel=1e-12)
     assert account["total"]["delta"] == 0
 
 
-PART = {"id": TEXT, "label": TEXT, "base": FLOAT, "new": FLOAT, "delta": FLOAT, "source": TEXT}  # fmt: skip
-
-
 def test_the_account_is_a_list_that_adds_up(whole):
     account = whole["account"]
-    check(
-        account,
-        {"of": TEXT, "unit": TEXT},
-        ("total", "parts", "within", "beside", "gaps"),
-    )
     for part in (*account["parts"], *account["within"], *account["beside"]):
-        check(part, PART, ("paths",))
         assert part["delta"] == pytest.approx(part["new"] - part["base"])
-        for path in part.get("paths", ()):
-            check(path, PART)
         for name in ("base", "new", "delta") if "paths" in part else ():
             sums = math.fsum(path[name] for path in part["paths"])
             assert sums == pytest.approx(part[name], rel=1e-9)
@@ -231,7 +165,6 @@ def test_the_account_is_a_list_that_adds_up(whole):
     for name in ("base", "new", "delta"):
         whole_sum = math.fsum(part[name] for part in account["parts"])
         assert whole_sum == pytest.approx(account["total"][name], rel=1e-9)
-    assert all(type(gap) is str for gap in account["gaps"])
 
 
 def test_findings_name_the_cause_that_they_follow_from(whole):
@@ -259,54 +192,16 @@ def test_every_comparison(whole):
         "delay",
         "goroutine",
     } == {k for _, k in kinds}
+    check(profiles(whole), [PROFILE])
     for entry in profiles(whole):
-        check(
-            entry,
-            {"kind": TEXT, "name": TEXT, "sample_type": TEXT, "unit": TEXT},
-            (
-                "normalization",
-                "total",
-                "groups",
-                "categories",
-                "leaf_kinds",
-                "functions",
-                "blame",
-            ),
-        )
         assert entry["kind"] == "profile"
-        check(
-            entry["normalization"],
-            {"mode": TEXT, "base_factor": FLOAT, "new_factor": FLOAT, "reason": TEXT},
-            ["inferred_work"],
-        )
         # What is asked for, or known, is not inferred.
         assert entry["normalization"]["inferred_work"] is None
-        check(entry["total"], AMOUNTS)
-        for group in entry["groups"]:
-            check(group, {"id": TEXT, "label": TEXT, **AMOUNTS})
-        for category in entry["categories"]:
-            check(category, {"id": TEXT, **AMOUNTS, **SCALED}, ["significance"])
-            check(category["significance"], VERDICT)
-        for row in entry["leaf_kinds"]:
-            check(row, {"category": TEXT, "kind": TEXT, **AMOUNTS})
         for row in entry["functions"]:
-            check(row, FUNCTION, ["base_name", "significance"])
             assert row["status"] in ("both", "new", "gone")
-            assert fits(row.get("base_name"), "text?")
             assert row["paired_by"] in (*get_args(PairedBy), None)
             assert (row["paired_by"] == "name") == (
                 row["status"] == "both" and "base_name" not in row
-            )
-            for verdict in (row["significance"] or {}).values():
-                check(verdict, VERDICT)
-            assert row["significance"] is None or set(row["significance"]) == {
-                "flat",
-                "cum",
-            }
-        for row in entry["blame"]:
-            check(
-                row,
-                {"category": TEXT, "function": TEXT, "caller": "text?", **AMOUNTS},
             )
 
 
@@ -378,13 +273,13 @@ def test_sums_add_up(whole, load_capture, load_story):
         ((), "block.pb.gz", "absolute"),
     ],
 )
-def test_the_mode_is_said(written, words, kinds, mode):
-    document = written(*words, kinds=kinds)
+def test_the_mode_is_said(of_story, words, kinds, mode):
+    document = of_story(*words, kinds=kinds)
     assert document["comparisons"][0]["normalization"]["mode"] == mode
 
 
-def test_filters_are_said_as_typed(written):
-    document = written("-focus=mallocgc", "-hide", "xyzzy", kinds="cpu.pb.gz")
+def test_filters_are_said_as_typed(of_story):
+    document = of_story("-focus=mallocgc", "-hide", "xyzzy", kinds="cpu.pb.gz")
     assert document["filters"] == ["-focus=mallocgc", "-hide=xyzzy"]
     assert [w["text"] for w in document["warnings"] if w["id"] == "filter"] == [
         "hide=xyzzy matched no samples"
@@ -394,9 +289,7 @@ def test_filters_are_said_as_typed(written):
     assert any("mallocgc" in f["name"] for f in entry["functions"])
 
 
-def test_a_kind_of_one_side_is_said(tmp_path, load_story):
-    from pprofdiff.cli.main import main
-
+def test_a_kind_of_one_side_is_said(written, tmp_path, load_story):
     story = load_story("syncpool")
     for side, names in (("a", ("cpu", "mutex")), ("b", ("cpu", "heap"))):
         (tmp_path / side).mkdir()
@@ -404,9 +297,7 @@ def test_a_kind_of_one_side_is_said(tmp_path, load_story):
             (tmp_path / side / f"{name}.pb.gz").write_bytes(
                 (story.base / f"{name}.pb.gz").read_bytes()
             )
-    path = tmp_path / "x.json"
-    assert main([f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "-q", f"-o={path}"]) == 0
-    held = json.loads(path.read_text("utf-8"))["unpaired"]
+    held = written(f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}")["unpaired"]
     assert sorted(held, key=str) == [
         {"kind": "heap", "side": "b"},
         {"kind": "mutex", "side": "a"},

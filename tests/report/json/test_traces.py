@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import cache
 
 import numpy as np
@@ -19,10 +18,10 @@ from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, START, empty
 from tests.conftest import DATA, STORIES
 from tests.examples import daily
+from tests.report.json.shapes import FLAG, INT, NUMBER, SHARE, TEXT, check
 from tests.traces import make
 from tests.traces.captured import PAIRS, trace_pair
 
-INT, SHARE, TEXT, FLAG, NUMBER = "int", "share", "text", "flag", "number"
 QUANTILES = {
     "count": INT, "total_ns": INT, "p50_ns": "int?", "p90_ns": "int?", "p99_ns": "int?",
     "p999_ns": "int?", "max_ns": "int?",
@@ -73,23 +72,6 @@ ENTRY = {
 }  # fmt: skip
 
 
-def fits(value, shape):
-    """Return whether a value has a shape: a word, fields, a list, or (fields,) or null."""
-    if isinstance(shape, list):
-        return all(fits(one, shape[0]) for one in value)
-    if isinstance(shape, tuple):
-        return value is None or fits(value, shape[0])
-    if isinstance(shape, dict):
-        same = isinstance(value, dict) and (not shape or set(value) == set(shape))
-        return same and all(fits(value[name], shape[name]) for name in shape)
-    if shape.endswith("?"):
-        return value is None or fits(value, shape[:-1])
-    if shape == SHARE:
-        return type(value) is float and math.isfinite(value) and value >= 0
-    types = {INT: (int,), TEXT: (str,), FLAG: (bool,), NUMBER: (int, float)}
-    return type(value) in types[shape]
-
-
 @cache
 def traces(story):
     """Return a story's two traces."""
@@ -98,16 +80,13 @@ def traces(story):
 
 
 @pytest.fixture(scope="module")
-def entry(tmp_path_factory):
+def entry(written):
     """Return a function: a story's name in, its entry in the JSON report out."""
-    from pprofdiff.cli.main import main
 
     @cache
     def read(story):
-        path = tmp_path_factory.mktemp("json") / "x.json"
-        sides = [str(DATA / story / side / "trace.out") for side in ("base", "new")]
-        assert main([*sides, "-q", f"-o={path}"]) == 0
-        (found,) = json.loads(path.read_text("utf-8"))["comparisons"]
+        sides = (DATA / story / side / "trace.out" for side in ("base", "new"))
+        (found,) = written(*sides)["comparisons"]
         return found
 
     return read
@@ -123,9 +102,7 @@ def both(story, entry):
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_every_field_is_there_and_nothing_else(entry, story):
     found = entry(story)
-    assert set(found) == set(ENTRY)
-    for name, shape in ENTRY.items():
-        assert fits(found[name], shape), name
+    check(found, ENTRY)
     assert found["kind"] == "trace"
     for row in (*found["goroutines"], *found["created_by"]):
         held = [row[word] for word in ("base", "new") if row[word]]
@@ -162,12 +139,10 @@ def test_a_side_is_what_was_read(entry, story):
 
 
 @pytest.mark.go
-def test_tasks_and_regions_by_name(tmp_path, cli):
+def test_tasks_and_regions_by_name(written):
     tasks, plain = make.trace("tasks", "1.26.8"), make.trace("sync", "1.26.8")
-    path = tmp_path / "x.json"
-    assert cli(plain, tasks, "-q", f"-o={path}").status == 0
-    (found,) = json.loads(path.read_text("utf-8"))["comparisons"]
-    assert fits(found, ENTRY)
+    (found,) = written(plain, tasks)["comparisons"]
+    check(found, ENTRY)
     assert all(row["base"] is None for row in (*found["tasks"], *found["regions"]))
     counted = {
         r["name"]: (r["new"]["count"], r["new"]["complete"]) for r in found["tasks"]
@@ -187,7 +162,7 @@ def test_what_a_trace_does_not_show_is_null():
     run = Capture("x", "trace", empty())
     found = trace_row(compare_traces(("base", [run]), ("new", [run])))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert fits(found, ENTRY)
+    check(found, ENTRY)
     side = found["base"]
     assert side["wall_ns"] == END - START
     assert side["gomaxprocs"] is None

@@ -32,6 +32,12 @@ _FOUND = re.compile(
 )
 
 
+def unstyled(text):
+    """Return what a terminal was sent, without styles."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
+
+
 def tokens(text):
     """Return the block tokens."""
     return _PARSER.parse(text)

@@ -103,42 +103,6 @@ def unfolded(page):
     return re.sub(r"<details>.*?</details>\n", "", page, flags=re.DOTALL)
 
 
-@pytest.mark.slow
-def test_it_reads_well_with_everything_folded(comment):
-    page = unfolded(comment(*CASES["zstd.fail-on"])[0])
-    _, title, outcome, mean, basis, named, units, verdict, ruling, answer, *_ = (
-        page.split("\n\n")
-    )
-    assert title == "### base → new"
-    assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
-    assert ruling.startswith("- fail: `group:user:+5pp`: ")
-    assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
-    assert mean == (
-        "Both benchmarks together: −98.6% time/op (−99.03% to −97.9%), about "
-        "1/100 of the CPU/op."
-    )
-    assert named.startswith("**Benchmarks, ")
-    assert [line.split("|")[1].strip(" `") for line in units.splitlines()[2:]] == [
-        "Compress", "CompressOld",
-    ]  # fmt: skip
-    assert basis.startswith("From the geometric mean of 2 benchmarks, ")
-    assert answer.startswith("**`zstd.encoderOptions.encoder`, ")
-    # It is listed once.
-    assert page.count("allocate 99.5% → 0.2% of all bytes") == 1
-    assert "- **cpu, in s**" in page
-    # There is a cause: the tables of functions are folded.
-    assert len(tables(page)) == 1
-    assert "- only:" not in page
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["syncpool.work", "zstd.fail-on"])
-def test_each_mode_is_said_once(comment, name):
-    page = unfolded(comment(*CASES[name])[0])
-    modes = re.findall(r"^- \*\*[^*]+\*\* \((.+?)\)(?::|$)", page, re.MULTILINE)
-    assert len(modes) == len(set(modes)) > 1
-
-
 def test_nothing_beyond_noise_is_said_first(comment):
     """Without work there is no telling that it is the same: what would is in sight."""
     page = comment(*CASES["unchanged.cpu"])[0]
@@ -254,12 +218,6 @@ def test_names_lead_to_their_lines(monkeypatch, tmp_path):
     assert f"[`sub.Work`]({to}) [stacks]({at}m/sub.Work)" in both
     assert f"[`y.F`]({at}x.org/y.F)" in both
     sound(page)
-
-
-def test_benchmarks_alone_are_not_folded(comment):
-    page = comment(*CASES["pair"])[0]
-    assert page.count("<details open>") == 1
-    assert "Each op of Compress allocates under 1% of the bytes" in page
 
 
 def test_filters_are_named(comment):

@@ -191,13 +191,7 @@ def test_marks_say_more_or_less_and_tones_which_way_is_worse():
     assert {cell.tone for cell in back.values()} == {"worse"}
 
 
-def test_what_is_missing_is_said():
-    text = plain.render(parts(ODD))
-    assert "Only in main: Gone-4." in text
-    assert "Only in pr: Added-4." in text
-    assert "req/s was measured in pr only." in text
-    assert "cpu differs: Old CPU in main, New CPU in pr." in text
-    assert "1 line names a benchmark but no figures of it." in text
+def test_that_nothing_is_on_both_sides_is_said():
     nothing = plain.render(
         parts((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]})))
     )

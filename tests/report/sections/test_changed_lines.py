@@ -62,6 +62,7 @@ def test_lines_that_no_finding_names(refs):
     )
     assert not any(f.source and f.source.lines for f in report.findings.found)
     written = text(report_parts(report))
+    assert "Changed lines (cum)" in written
     row = next(line for line in written.splitlines() if "f.go:5" in line)
     assert row.split()[:4] == ["0.00", "1.60", "▲", "+1.60"]
     assert row.split()[4:] == ["f.go:5", "m.F", refs[2][:9]]
@@ -149,11 +150,3 @@ def test_a_line_that_saves_more_than_it_costs_is_no_loss(refs):
     assert written.count("f.go:5") == 1
     assert "hanged lines" not in written
     assert json.loads(document(report))["changed_lines"]
-
-
-def test_the_table_says_what_its_numbers_are(refs):
-    report = reported(
-        refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=160, _6=2000)
-    )
-    title = "hanged lines (cum)"
-    assert f"C{title}" in text(report_parts(report))

@@ -15,16 +15,15 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import _gate as gate_of
 from pprofdiff.cli.run import compared
 from pprofdiff.cli.screen import Screen
-from pprofdiff.report.model import Scope
 from pprofdiff.report.text.fitting import columns
-from pprofdiff.report.text.layout import Close, Grid, laid_out
-from pprofdiff.report.text.lines import Page, lines
+from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.short import MOST
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
 from tests.examples import daily
 from tests.report.golden import check
+from tests.report.reading import unstyled
 
 WIDTHS = (60, 80, 100, 200)
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -49,19 +48,6 @@ RULES = [
 ]
 
 
-def reported(words):
-    """Return the report of what a command line asks for."""
-    options = parse(words)
-    with Waiting(None, enabled=False) as waiting:
-        return compared(options, Screen(None, None), waiting, gate_of(options))
-
-
-def tidy(text):
-    """Return what a terminal was sent, without styles."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
-
-
 @pytest.fixture(autouse=True)
 def there(monkeypatch):
     """Stand in the folder of captures."""
@@ -73,12 +59,12 @@ def case(request):
     """Return the name of a case, and its report."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(DATA)
-        words = CASES[request.param]
-        if request.param != "demo":
-            return request.param, reported(words)
-        options = parse(words)._replace(within=demo.installed_in())
+        options = parse(CASES[request.param])
+        if request.param == "demo":
+            options = options._replace(within=demo.installed_in())
         with Waiting(None, enabled=False) as waiting:
-            return request.param, compared(options, Screen(None, None), waiting)
+            screen = Screen(None, None)
+            return request.param, compared(options, screen, waiting, gate_of(options))
 
 
 @pytest.mark.slow
@@ -87,46 +73,11 @@ def test_as_it_was_last_looked_at(case, width):
     name, report = case
     page = Page(width, fit=True)
     parts = report_parts(report, page=page)
-    text = tidy(render(parts, color=False, page=page))
+    text = unstyled(render(parts, color=False, page=page))
     # Narrower, some reports have nothing left to leave out.
     assert text.count("\n") <= MOST or width < 80
     assert max(map(columns, text.splitlines())) <= width
     check(f"short.{name}.{width}", text)
-
-
-def grids(parts):
-    """Yield the tables of a report."""
-    for block in laid_out(parts):
-        inside = block.blocks if isinstance(block, Close) else (block,)
-        yield from (one for one in inside if isinstance(one, Grid))
-
-
-@pytest.mark.matrix
-@pytest.mark.slow
-@pytest.mark.parametrize("full", [False, True], ids=["answer", "full"])
-def test_no_number_of_a_table_is_cut_at_any_width(case, full):
-    """Every cell that is no name stands in its row as a whole, at each width."""
-    _, report = case
-    seen = 0
-    for grid in grids(report_parts(report, Scope(full=full))):
-        for width in range(60, 201, 7):
-            drawn = [
-                "".join(w for w, _ in line)
-                for line in lines([grid], Page(width, fit=True))
-            ]
-            assert max(map(columns, drawn)) <= width
-            text = "\n".join(drawn)
-            at = 0
-            for row in grid.rows:
-                for i, word in enumerate(row):
-                    if i in grid.words or not word.whole.strip():
-                        continue
-                    whole = re.escape(word.whole.strip())
-                    match = re.compile(rf"(?<!\S){whole}(?!\S)").search(text, at)
-                    assert match, (width, word.whole, text)
-                    at = match.end()
-                    seen += 1
-    assert seen > 100
 
 
 def pairs():

@@ -5,9 +5,9 @@ Writers lay these out and never parse text, so any label can be reworded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -23,6 +23,8 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Commit
+
+T = TypeVar("T")
 
 Mark = Literal["", "more", "less", "noise"]
 Tone = Literal["", "worse", "better", "faint"]
@@ -496,6 +498,18 @@ SectionPart = Table | Sentence | Footnotes
 def tables_of(parts: Iterable[Any]) -> list[Table]:
     """Return the tables among parts."""
     return [part for part in parts if isinstance(part, Table)]
+
+
+def pieces(parts: Iterable[T], table: type = Table) -> Iterator[list[T]]:
+    """Yield parts piece by piece: each of the `table`s with the text around it."""
+    piece: list[T] = []
+    for part in parts:
+        if isinstance(part, table) and any(isinstance(one, table) for one in piece):
+            yield piece
+            piece = []
+        piece.append(part)
+    if piece:
+        yield piece
 
 
 Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps

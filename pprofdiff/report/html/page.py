@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -19,7 +19,7 @@ from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_o
 from pprofdiff.report.html.room import WAITS, heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Code, Section
+from pprofdiff.report.rows import Code, Row, Section
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
@@ -30,7 +30,7 @@ from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings
-from pprofdiff.units import printable
+from pprofdiff.units import clipped, printable
 
 MOST = 5 << 20
 """The largest page in bytes, limited by the reader's browser and mail."""
@@ -136,7 +136,8 @@ def _listings(report: ReportModel) -> Listings | None:
     room, left = _LISTINGS, False
     for code in most_moved(diff, report.sources, first):
         lines = tuple(
-            line._replace(text=_cut(printable(line.text))) for line in code.lines
+            line._replace(text=clipped(printable(line.text), _LONGEST_LINE))
+            for line in code.lines
         )
         size = sum(len(line.text.encode(errors="replace")) for line in lines)
         if size > room:
@@ -146,13 +147,8 @@ def _listings(report: ReportModel) -> Listings | None:
         anchor = f"source-{len(kept)}"
         anchors[code.key] = anchor
         kept.append(Code(anchor, printable(code.title), lines))
-    if not kept:
-        return None
-    return Listings(diff.title, in_words(diff), tuple(kept), left, anchors)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+    of = diff.title, in_words(diff)
+    return Listings(*of, tuple(kept), left, anchors) if kept else None
 
 
 def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
@@ -172,7 +168,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     ]
     waits = _waits(report, parts)
     if waits is not None:
-        parts = [part._replace(**_without_waits(part)) for part in parts]
+        parts = list(map(_without_waits, parts))
     below = text_height([*findings, *changed]) + (0 if waits is None else WAITS)
     below += 0 if listings is None else _LISTED * (2 + len(listings.codes))
     text = template("page.html.j2").render(
@@ -219,35 +215,30 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
 def _waits(report: ReportModel, parts: Sequence[Comparison]) -> Waits | None:
     """Return what goroutines waited for, taken from the section on traces, if any."""
     diff = report.comparison.trace
-    part = next((part for part in parts if _of_waits(part.charts)), None)
-    if diff is None or part is None:
-        return None
-    chains = packed_chains(diff)
-    return Waits(
-        anchor=part.anchor,
-        mode=chains["mode"],
-        charts=_of_waits(part.charts),
-        chunks=[
-            chunk._replace(shown=True) for chunk in part.chunks if chunk.key == "waits"
-        ],
-        chains=embedded(chains),
-        lanes=bool(part.folded),
+    for part in parts:
+        drawn = tuple(chart for chart in part.charts if chart.id == "waits")
+        if diff is not None and drawn:
+            chains = packed_chains(diff)
+            of_waits = (chunk for chunk in part.chunks if chunk.key == "waits")
+            return Waits(
+                anchor=part.anchor,
+                mode=chains["mode"],
+                charts=drawn,
+                chunks=[chunk._replace(shown=True) for chunk in of_waits],
+                chains=embedded(chains),
+                lanes=bool(part.folded),
+            )
+    return None
+
+
+def _without_waits(part: Comparison) -> Comparison:
+    return part._replace(
+        charts=tuple(chart for chart in part.charts if chart.id != "waits"),
+        chunks=[chunk for chunk in part.chunks if chunk.key != "waits"],
     )
 
 
-def _of_waits(drawn: Sequence[Chart]) -> tuple[Chart, ...]:
-    return tuple(chart for chart in drawn if chart.id == "waits")
-
-
-def _without_waits(part: Comparison) -> dict[str, Any]:
-    return {
-        "charts": tuple(chart for chart in part.charts if chart.id != "waits"),
-        "chunks": [chunk for chunk in part.chunks if chunk.key != "waits"],
-    }
-
-
 def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
-    """Return the sections, closing those that do not fit on a page."""
     high = [heights(p.chunks, len(p.charts), len(p.folded)) for p in parts]
     answers = opened([part.is_open for part in parts], high, others)
     return [
@@ -256,12 +247,12 @@ def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:
-    news = [
-        section
-        for section in shown
-        if any(has_changed(row) for table in section.tables for row in table.rows)
-    ]
+    news = [s for s in shown if any(map(has_changed, _rows(s)))]
     return news or list(shown[:1])
+
+
+def _rows(section: Section) -> list[Row]:
+    return [row for table in section.tables for row in table.rows]
 
 
 def _files(report: ReportModel) -> str:
@@ -294,15 +285,13 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
 
 
 def _in_short(section: Section) -> str:
-    totals = [
-        f"{tile.name} {tile.values}"
-        + (f" ({tile.change.text})" if tile.change.text else "")
-        for tile in tiles(section)
-    ]
+    totals = []
+    for tile in tiles(section):
+        change = f" ({tile.change.text})" if tile.change.text else ""
+        totals.append(f"{tile.name} {tile.values}{change}")
     if totals:
         return f"{'; '.join(totals)}."
-    shown = section.tables
-    rows = [row for table in shown for row in table.rows]
+    rows = _rows(section)
     counted = f"{sum(map(has_changed, rows))} of {len(rows)} rows are marked as changed"
-    most = next(filter(None, map(most_changed, shown)), "")
+    most = next(filter(None, map(most_changed, section.tables)), "")
     return f"{counted}, most: {most}." if most else f"{counted}."

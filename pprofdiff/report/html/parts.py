@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from itertools import groupby
+from functools import partial
 from math import isfinite
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from pprofdiff.report.rows import (
     Sentence,
     SourceNote,
     Table,
+    pieces,
     written,
 )
 from pprofdiff.units import printable
@@ -167,17 +168,13 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
         case Footnotes():
             return Lines("\n".join(printable(f"{n.mark} {n.text}") for n in part.notes))
         case Reason():
-            return _reason(part)
+            style, view = part.style, view_of(part)
+            title = Paragraph(printable(part.title), part.lead, style, view)
+            return Text((title, *reason_text(part, advice="faint")))
         case Sentence():
             text = printable(part.text).strip()
             lead = LEADS.get(part.role, "")
             return Text((Paragraph(text, lead, STYLES[part.role]),))
-
-
-def _reason(reason: Reason) -> Text:
-    style, view = reason.style, view_of(reason)
-    paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
-    return Text((*paragraphs, *reason_text(reason, advice="faint")))
 
 
 def reason_text(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
@@ -228,7 +225,11 @@ def _table(table: Table) -> DrawnTable:
     )
     bars = _bars(table)
     rows = tuple(
-        Line(_squares(table, row), row.strong, bar)
+        Line(
+            tuple(map(partial(_square, table, row), row.cells, table.columns)),
+            row.strong,
+            bar,
+        )
         for row, bar in zip(table.rows, bars or [None] * len(table.rows), strict=True)
     )
     many = any(h.sortable for h in headings) and len(rows) > _SEEN + _SPARE
@@ -249,37 +250,28 @@ def _table(table: Table) -> DrawnTable:
 def _with_units(table: Table) -> Table:
     """Return a table with its units in the headings, or in a column of their own."""
     base, new = table.place("base"), table.place("new")
+    # 0 on both sides is the same in any unit.
     units = {
-        row.cells[new].suffix for row in table.rows if not _nothing(row, base, new)
+        row.cells[new].suffix
+        for row in table.rows
+        if not row.cells[base].value == row.cells[new].value == 0
     }
     if new < 0 or not any(units):
         return table
-    columns = list(table.columns)
-    bare = [replace(row.cells[new], suffix="") for row in table.rows]
-    rows = [list(row.cells) for row in table.rows]
-    for cells, cell in zip(rows, bare, strict=True):
-        cells[new] = cell
+    columns, rows = list(table.columns), []
     if len(units) == 1:
         (unit,) = units
         sides = ("base", "new", "delta")
         columns = [replace(c, unit=unit) if c.role in sides else c for c in columns]
     else:
         columns.insert(new + 1, Column("", "text", "<"))
-        for cells, row in zip(rows, table.rows, strict=True):
-            cells.insert(new + 1, Cell(row.cells[new].suffix, tone="faint"))
-    return replace(
-        table,
-        columns=tuple(columns),
-        rows=tuple(
-            replace(row, cells=tuple(cells))
-            for row, cells in zip(table.rows, rows, strict=True)
-        ),
-    )
-
-
-def _nothing(row: Row, base: int, new: int) -> bool:
-    """Return whether both sides of a row are 0, which is the same in any unit."""
-    return row.cells[base].value == row.cells[new].value == 0
+    for row in table.rows:
+        cells, suffix = list(row.cells), row.cells[new].suffix
+        cells[new] = replace(cells[new], suffix="")
+        if len(units) > 1:
+            cells.insert(new + 1, Cell(suffix, tone="faint"))
+        rows.append(replace(row, cells=tuple(cells)))
+    return replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
 def _sortable(table: Table, column: int) -> bool:
@@ -291,32 +283,22 @@ def _sortable(table: Table, column: int) -> bool:
     return all(row.cells[column].value is not None for row in table.rows)
 
 
-def _squares(table: Table, row: Row) -> tuple[Square, ...]:
-    return tuple(
-        _square(table, row, cell, column)
-        for cell, column in zip(row.cells, table.columns, strict=True)
-    )
-
-
 def _square(table: Table, row: Row, cell: Cell, column: Column) -> Square:
     head = column.role == "name"
-    text = written(cell, column).strip()
-    ranked = table.one_unit and cell.value is not None
+    text, value = written(cell, column).strip(), ""
+    if table.one_unit and cell.value is not None:
+        # As a script reads numbers.
+        value = f"{cell.value:.9g}" if isfinite(cell.value) else "Infinity"
     return Square(
         text=text,
         aside=cell.detail,
         style=cell.tone,
-        value=_sorting(cell.value) if ranked and cell.value is not None else "",
+        value=value,
         head=head,
         level=row.level if head else 0,
         start=text[: _LONG // 2] if len(text) > _LONG else "",
         full=shortened(cell.full, _HOVERED),
     )
-
-
-def _sorting(value: float) -> str:
-    """Return a number as a script reads it."""
-    return f"{value:.9g}" if isfinite(value) else "Infinity"
 
 
 def _bars(table: Table) -> list[Bars | None]:
@@ -359,21 +341,10 @@ def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[
 
     Those without a table, or with its key in `shown`, are visible at first.
     """
-    number, full = 0, False
-    keyed = []
-    for part in parts:
-        table = isinstance(part, DrawnTable)
-        number += full and table
-        full |= table
-        keyed.append((number, part))
-    chunks = (
-        tuple(part for _, part in chunk)
-        for _, chunk in groupby(keyed, lambda pair: pair[0])
-    )
     keys: set[str] = set()
     made = []
-    for blocks in chunks:
-        chunk = _chunk(blocks, shown, title)
+    for blocks in pieces(parts, DrawnTable):
+        chunk = _chunk(tuple(blocks), shown, title)
         made.append(chunk._replace(key="") if chunk.key in keys else chunk)
         keys.add(chunk.key)
     return made

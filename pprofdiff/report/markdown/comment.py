@@ -21,6 +21,7 @@ from pprofdiff.report.rows import (
     SectionPart,
     Sentence,
     Table,
+    pieces,
     tables_of,
 )
 from pprofdiff.report.sections import sections
@@ -33,7 +34,7 @@ from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_legend
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
-from pprofdiff.units import printable
+from pprofdiff.units import many, printable
 
 # GitHub rejects comments of more than 65,536 characters.
 MOST = 60_000
@@ -63,14 +64,14 @@ class _Piece(NamedTuple):
 
 def render(report: ReportModel) -> str:
     """Return the comment as Markdown, at most `MOST` characters."""
-    pieces = list(_pieces(report))
+    every = list(_pieces(report))
     kept: set[int] = set()
-    for i in sorted(range(len(pieces)), key=lambda i: pieces[i].rank):
-        trial = [piece for j, piece in enumerate(pieces) if j in kept or j == i]
+    for i in sorted(range(len(every)), key=lambda i: every[i].rank):
+        trial = [piece for j, piece in enumerate(every) if j in kept or j == i]
         if len(_page(report, trial)) <= MOST - _FOR_NOTE:
             kept.add(i)
-    shown = [piece for i, piece in enumerate(pieces) if i in kept]
-    left = [piece for i, piece in enumerate(pieces) if i not in kept]
+    shown = [piece for i, piece in enumerate(every) if i in kept]
+    left = [piece for i, piece in enumerate(every) if i not in kept]
     return _page(report, shown) + _left_out(left)
 
 
@@ -84,9 +85,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
         return
     yield _Piece("", "the labels", f"### {_title(report)}", 0)
     warnings = (*unread_warnings(report.verdict), *explained.warnings)
-    before = [markup.render(warning) for warning in warnings]
-    outcome = "\n\n".join([*before, _outcome(first)])
-    yield _Piece("", "the outcome", outcome, 0)
+    strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
+    texts = (*map(markup.render, warnings), strong, *map(markup.render, first.below))
+    yield _Piece("", "the outcome", "\n\n".join(texts), 0)
     units = list(unit_parts(report, _UNITS))
     if units:
         yield _Piece("", "units", _drawn(units), 0)
@@ -100,17 +101,16 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     if totals:
         yield _Piece("", "totals", totals, 0)
     yield from _support(report, shown_sections, first)
-    said = [r for r in others if r.finding.text or r.finding.advice or r.sentences]
-    if said:
-        more = "\n\n".join(map(markup.rest_of, said))
+    said = filter(_says_more, others)
+    if more := "\n\n".join(map(markup.rest_of, said)):
         yield _Piece("More on the other findings", "", more, 2)
     if of_other_ops(report):
-        for parts in _cut(account_parts(report)):
+        for parts in pieces(account_parts(report)):
             yield _Piece("What adds up, from one trace per side", "", _drawn(parts), 3)
     for number, (section, mode) in enumerate(_detailed(report, shown_sections, first)):
         contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
-        for at, parts in enumerate(_cut(section.parts)):
+        for at, parts in enumerate(pieces(section.parts)):
             above = [mode] if mode and not at else []
             drawn = (_linked(report, section, part) for part in parts)
             text = "\n\n".join((*above, *drawn))
@@ -167,7 +167,7 @@ def _quiet(
     for section, mode in _detailed(report, shown_sections, untitled):
         heading = markup.emphasis(section.heading, 2 * _LONGEST_LABEL)
         heading = "\n\n".join(filter(None, (heading, mode)))
-        for parts in _cut(section.parts):
+        for parts in pieces(section.parts):
             text = "\n\n".join(filter(None, (heading, _drawn(parts))))
             yield _Piece(fold, _name_of(parts), text, 3, section=section.heading)
             heading = ""
@@ -181,18 +181,17 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
     judged: dict[bool, list[str]] = {True: [], False: []}
     for section in shown_sections:
         known = section.diff is None or section.diff.model is not None
-        known = known and not any(_marked(table) for table in tables_of(section.parts))
+        for table in section.tables:
+            at = table.place("delta")
+            known &= at < 0 or not any(
+                row.cells[at].mark in ("more", "less") for row in table.rows
+            )
         name = section.short or section.title
         if name not in judged[known]:
             judged[known].append(name)
     said = ("Nothing changed beyond noise", judged[True]), ("no finding", judged[False])
     text = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def _marked(table: Table) -> bool:
-    at = table.place("delta")
-    return at >= 0 and any(row.cells[at].mark in ("more", "less") for row in table.rows)
 
 
 def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:
@@ -206,10 +205,10 @@ def _title(report: ReportModel) -> str:
     return markup.inline(f"{base} → {new}", _LONGEST_LABEL * 2)
 
 
-def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
+def _page(report: ReportModel, shown: Iterable[_Piece]) -> str:
     texts = [_marker(report)]
     fold = ""
-    for piece in pieces:
+    for piece in shown:
         if piece.fold != fold:
             if fold:
                 texts.append("</details>")
@@ -230,13 +229,13 @@ def _marker(report: ReportModel) -> str:
     return f"<!-- pprofdiff {' '.join(words)} -->"
 
 
-def _left_out(pieces: list[_Piece]) -> str:
+def _left_out(left: list[_Piece]) -> str:
     """Return which pieces did not fit and where to find them, "" if all did."""
-    if not pieces:
+    if not left:
         return ""
     names = [
         ": ".join(filter(None, (piece.section or piece.fold, piece.name)))
-        for piece in pieces
+        for piece in left
     ]
     listed = [
         f"- {markup.inline(' '.join(name.split()), _LONGEST_NAME)}"
@@ -255,12 +254,6 @@ def _drawn(parts: Iterable[SectionPart | Reason]) -> str:
     return "\n\n".join(map(markup.render, parts))
 
 
-def _outcome(first: Answer) -> str:
-    texts = [markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)]
-    texts += [markup.render(sentence) for sentence in first.below]
-    return "\n\n".join(texts)
-
-
 def _cause(first: Answer) -> str:
     texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
     if first.reason is not None:
@@ -268,12 +261,15 @@ def _cause(first: Answer) -> str:
     return "\n\n".join(texts)
 
 
+def _says_more(reason: Reason) -> bool:
+    return bool(reason.finding.text or reason.finding.advice or reason.sentences)
+
+
 def _listed(reasons: Sequence[Reason]) -> str:
     """Return findings in full; one-line findings have no blank line between them."""
     text, close = "", False
     for reason in reasons:
-        finding = reason.finding
-        line = not (finding.text or finding.advice or reason.sentences)
+        line = not _says_more(reason)
         gap = "\n" if close and line else "\n\n"
         text += f"{gap if text else ''}{markup.render(reason)}"
         close = line
@@ -281,14 +277,11 @@ def _listed(reasons: Sequence[Reason]) -> str:
 
 
 def _verdict(report: ReportModel) -> Iterator[_Piece]:
-    """Yield the gate's verdict, with each rule that did not pass."""
     verdict = rulings(report.verdict)
     if verdict is not None:
-        text = f"**Verdict** {markup.inline(verdict.summary)}\n\n"
-        text += "\n".join(
-            f"- {markup.inline(rule, _LONGEST_LINE)}"
-            for rule in verdict_lines(report.verdict)
-        )
+        failed = verdict_lines(report.verdict)
+        rules = "\n".join(f"- {markup.inline(one, _LONGEST_LINE)}" for one in failed)
+        text = f"**Verdict** {markup.inline(verdict.summary)}\n\n{rules}"
         yield _Piece("", "verdict", text.rstrip(), 0)
 
 
@@ -316,7 +309,6 @@ def _totals(
 
 
 def _lead(section: Section, first: Answer) -> str:
-    """Return a profile's totals, "" if the answer has them."""
     lead = "" if section.diff is None else section.lead
     return "" if lead == first.title else lead
 
@@ -386,7 +378,7 @@ def _support(
 def _tops(section: Section) -> Iterator[Table]:
     """Yield what changed most in a comparison of profiles: costlier, then cheaper."""
     for key in section.tops:
-        moved = [table for table in tables_of(section.parts) if table.key == key]
+        moved = [table for table in section.tables if table.key == key]
         for table in moved:
             title = f"{table.title}, {section.measure}"
             yield replace(table.first(_ROWS), title=title)
@@ -419,20 +411,6 @@ def _urls(
     }
 
 
-def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
-    """Yield the pieces of a section: a table with the text around it."""
-    piece: list[SectionPart] = []
-    tabled = False
-    for part in parts:
-        if tabled and isinstance(part, Table):
-            yield piece
-            piece, tabled = [], False
-        piece.append(part)
-        tabled = tabled or isinstance(part, Table)
-    if piece:
-        yield piece
-
-
 def _name_of(parts: Iterable[SectionPart]) -> str:
     """Return the name of a piece: its table's title, or its first column's."""
     for table in tables_of(parts):
@@ -442,7 +420,6 @@ def _name_of(parts: Iterable[SectionPart]) -> str:
 
 def _inputs(report: ReportModel) -> tuple[str, str]:
     table = inputs_table(report, copies=False, headed=True)
-    parts: list[SectionPart] = [table, *cautions(report)]
     warned = len(report.warnings)
-    more = f" and {warned} warning{'' if warned == 1 else 's'}" if warned else ""
-    return f"Inputs{more}", _drawn(parts)
+    more = f" and {many(warned, 'warning')}" if warned else ""
+    return f"Inputs{more}", _drawn((table, *cautions(report)))

@@ -53,9 +53,8 @@ def render(report: ReportModel) -> str:
     shown = list(sections(report, whole=False))
     changed: list[Part] = list(changed_parts(report))
     for first in shown[:1]:
-        if first.short_parts is not None:
-            rows = list(first.short_parts(_FUNCTIONS, _CATEGORIES))
-            changed += [Heading(first.whole_heading), *rows] if rows else []
+        if rows := list(first.short_parts(_FUNCTIONS, _CATEGORIES)):
+            changed += [Heading(first.whole_heading), *rows]
     also = [rest.text for rest in explained.rest if rest.role == "also"]
     left = [rest for rest in explained.rest if rest.role != "also"]
     document = {

@@ -530,9 +530,9 @@ class Section(Struct, frozen=True, eq=False, dict=True):
     `kind` is the evidence's, `id` is stable within the report. `title`,
     `measure` and `mode` are what is compared, what its numbers are, and how they were
     made comparable: ``cpu``, ``in cores``, ``CPU seconds per second; both profiles have
-    a duration``. `short` is the text of links to it. `unit` is its totals'.
-    `lead` is the first sentence, and `instead` the one that answers if there is neither
-    a finding nor a lead. `compared` is the comparison itself, of the kind's own type.
+    a duration``. `short` is the text of links to it. `lead` is the first sentence, and
+    `instead` the one that answers if there is neither a finding nor a lead. `compared`
+    is the comparison itself, of the kind's own type.
     `tops` are the keys of the parts that a short answer shows; `noise` says whether the
     totals, or changes of benchmarks, may be noise. It is `unchanged` if exact counts
     elsewhere show that.
@@ -548,16 +548,15 @@ class Section(Struct, frozen=True, eq=False, dict=True):
     measure: str
     compared: Any
     build: Callable[[], Iterable[SectionPart]]
+    short_parts: Callable[[int, int], Iterable[SectionPart]]
     mode: str = ""
     short: str = ""
-    unit: str = ""
     lead: str = ""
     contents: str = ""
     tops: tuple[str, ...] = ()
     instead: str = ""
     noise: bool | None = None
     unchanged: bool = False
-    short_parts: Callable[[int, int], Iterable[SectionPart]] | None = None
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:

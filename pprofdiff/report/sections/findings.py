@@ -152,10 +152,7 @@ def _subject(
 
 
 def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
-    """Return whether a change of the CPU has parts.
-
-    It has none within noise, or if set-up outside the timer is part of it.
-    """
+    """Return whether the CPU changed, and without set-up outside the timer."""
     if not report.comparison.measured:
         return cpu.normalization.mode != "composition"
     outside = any(caveat.id == "outside-timer" for caveat in report.warnings)
@@ -163,10 +160,7 @@ def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
 
 
 def _clause(report: ReportModel, finding: Finding) -> str:
-    """Return a title as part of a sentence; names keep their first letter.
-
-    Of functions that changed, the one that the title begins with has its lines.
-    """
+    """Return a title as part of a sentence; a function that changed has its lines."""
     first, _, rest = finding.title.partition(" ")
     names = (*finding.names, *finding.functions)
     if finding.id == CHANGED_ALONE:
@@ -179,10 +173,7 @@ def _clause(report: ReportModel, finding: Finding) -> str:
 
 
 def _part(finding: Finding, cpu: ProfileDiff | None) -> str:
-    """Return what a finding adds to what all explain, "" for about nothing.
-
-    Without it, readers find no such part of the sum.
-    """
+    """Return what a finding adds to what all explain, "" for about nothing."""
     if cpu is None or not finding.explains:
         return ""
     scale = change_scale_of(cpu)
@@ -292,7 +283,8 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     if finding.mark == "noise" and finding.sure:
         # Counted objects show the change, samples do not.
         return ""
-    own, amount = finding.own, _own(finding)
+    own = finding.own
+    amount = finding.explains if own is None else own
     if level and (whole is None or not 0 < amount / (whole or -amount) <= 1):
         return ""
     scale = change_scale_of(cpu)
@@ -309,11 +301,6 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     if finding.shared:
         text = f"{text} on top of the above"
     return f"{text}, {family} with consequences" if follows else text
-
-
-def _own(finding: Finding) -> float:
-    """Return the amount in a finding's title, without its consequences."""
-    return (finding.explains or 0.0) if finding.own is None else finding.own
 
 
 def _alone(causes: Sequence[Finding], found: Sequence[Finding]) -> Finding | None:

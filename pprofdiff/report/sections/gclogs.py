@@ -6,7 +6,7 @@ Rows name the fields of a gctrace line that they use: wall and CPU time differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from itertools import chain
 from math import floor, log, log10
 
 from msgspec.structs import replace
@@ -36,6 +36,15 @@ from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
 _MIB = 1 << 20
+# What intervals and marks are based on.
+_OF_RUNS = (
+    "95%: interval of the ratio of geometric means, each run one observation. "
+    "Of the ratios that are marked, 5% may be false."
+)
+_OF_ONE_RUN = (
+    "A ratio is marked if it is further from 1 than single runs of one build were "
+    "seen to differ. Several runs per side show how far theirs do."
+)
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
 # A ratio this close to 1 is not marked, even if it is significant.
 _ALIKE = 0.05
@@ -52,30 +61,10 @@ _SOME = 5
 _Words = tuple[str, str, str]
 
 
-def _ms(base: float, new: float) -> _Words:
-    """Return exact milliseconds from whole microseconds."""
-    return _exact(base), _exact(new), "ms"
-
-
 def _exact(us: float) -> str:
+    """Return exact milliseconds from whole microseconds."""
     digits = f"{us / 1000:,.3f}".rstrip("0")
     return digits.removesuffix(".")
-
-
-def _counted(base: float, new: float) -> _Words:
-    return f"{base:,.0f}", f"{new:,.0f}", ""
-
-
-def _share(base: float, new: float) -> _Words:
-    return percent(base, 1), percent(new, 1), ""
-
-
-def _percent(base: float, new: float) -> _Words:
-    return f"{base:.0f}", f"{new:.0f}", "%"
-
-
-def _bytes(base: float, new: float) -> _Words:
-    return _scaled(base * _MIB, new * _MIB, "bytes")
 
 
 def _of_all(sizes: Sequence[float]) -> Scale:
@@ -94,25 +83,29 @@ def _in_scale(base: float, new: float, scale: Scale) -> _Words:
     return fitting.number(base), fitting.number(new), scale.unit
 
 
-def _scaled(base: float, new: float, unit: str) -> _Words:
-    scale = scale_for((base, new), unit)
-    return scale.number(base), scale.number(new), scale.unit
-
-
-_FORMS: dict[Form, Callable[[float, float], _Words]] = {
-    "ms": _ms,
-    "time": partial(_scaled, unit="us"),
-    "count": _counted,
-    "rate": partial(_scaled, unit=""),
-    "share": _share,
-    "percent": _percent,
-    "bytes": _bytes,
+# How each value is written, and the unit after both; the unit and factor of others,
+# which are written in one scale.
+_EACH: dict[Form, tuple[Callable[[float], str], str]] = {
+    "ms": (_exact, "ms"),
+    "count": ("{:,.0f}".format, ""),
+    "share": (lambda share: percent(share, 1), ""),
+    "percent": ("{:.0f}".format, "%"),
+}
+_IN_SCALE: dict[Form, tuple[str, int]] = {
+    "time": ("us", 1),
+    "rate": ("", 1),
+    "bytes": ("bytes", _MIB),
 }
 
 
 def written(figure: LogFigure, base: float, new: float) -> _Words:
     """Return a figure's values as written, and the unit after both, "" for none."""
-    return _FORMS[figure.form](base, new)
+    if figure.form in _EACH:
+        write, unit = _EACH[figure.form]
+        return write(base), write(new), unit
+    unit, size = _IN_SCALE[figure.form]
+    scale = scale_for((base * size, new * size), unit)
+    return scale.number(base * size), scale.number(new * size), scale.unit
 
 
 def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
@@ -144,16 +137,13 @@ def gc_sections(gc: GCDiff, report: ReportModel, _scope: Scope) -> Iterator[Sect
         measure=f"sums of {span}{of}",
         short="GC log",
         compared=gc,
-        build=lambda: _parts(gc, report),
+        build=lambda: chain(
+            gc_parts(gc),
+            # Or else the section on the CPU profile has them.
+            gc_price_parts(report) if report.comparison.cpu is None else (),
+        ),
         short_parts=lambda rows, _: _short_parts(gc, rows),
     )
-
-
-def _parts(gc: GCDiff, report: ReportModel) -> Iterator[SectionPart]:
-    """Yield the metrics of logs, and the parts of GC CPU if no profile has them."""
-    yield from gc_parts(gc)
-    if report.comparison.cpu is None:
-        yield from gc_price_parts(report)
 
 
 def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
@@ -162,7 +152,7 @@ def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
     yield _table(gc, "sums", SUMS)
     windows = "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
     yield replace(_table(gc, "rates", RATES), title=f"Under load: {windows}")
-    yield Sentence(_spread_in_words(gc), "legend")
+    yield Sentence(_OF_RUNS if gc.several_runs else _OF_ONE_RUN, "legend")
     yield from _factors(gc)
 
 
@@ -180,19 +170,6 @@ def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
     title = "What changed most (rates are under load)"
     yield replace(whole, rows=some, title=title, total=len(whole.rows))
     yield from _factors(gc)
-
-
-def _spread_in_words(gc: GCDiff) -> str:
-    """Return what intervals and marks are based on."""
-    if gc.several_runs:
-        return (
-            "95%: interval of the ratio of geometric means, each run one observation. "
-            "Of the ratios that are marked, 5% may be false."
-        )
-    return (
-        "A ratio is marked if it is further from 1 than single runs of one build were "
-        "seen to differ. Several runs per side show how far theirs do."
-    )
 
 
 def _window(side: GCSide) -> str:

@@ -17,6 +17,11 @@ def function_cells(names: Sequence[str]) -> list[Cell]:
     ]
 
 
+def site_of(names: Sequence[str], called: int, owner: int) -> tuple[str, ...]:
+    """Return a call site's function, and its caller in the program if it is another."""
+    return (names[called],) if owner in (called, -1) else (names[called], names[owner])
+
+
 def call_site_cells(sites: Sequence[tuple[str, ...]]) -> list[Cell]:
     """Return cells that name call sites: a function, and its caller if given."""
     names = list(dict.fromkeys(name for site in sites for name in site))

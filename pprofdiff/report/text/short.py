@@ -177,9 +177,11 @@ def _measured(
     """
     if not of_report:
         return [], []
-    moved = _moved(of_report[0], room)
+    moved = list(of_report[0].short_parts(room.rows, room.categories))
     # What measured benchmarks and allocs profiles say is in the headline.
-    others = [] if report.comparison.measured else _chosen(of_report[1:], room.others)
+    rest = [] if report.comparison.measured else of_report[1:]
+    preferred = sorted(rest, key=lambda section: not section.instead)[: room.others]
+    others = [section for section in rest if section in preferred]
     glance = list(at_a_glance(report, others))
     gc = list(gc_price_brief(report)) if room.gc else []
     blocks = [
@@ -188,12 +190,6 @@ def _measured(
         *_close(glance),
     ]
     return blocks, tables_of((*moved, *gc, *glance))
-
-
-def _chosen(others: Sequence[Section], most: int) -> list[Section]:
-    """Return up to `most` sections, in order, preferring those with `instead`."""
-    ranked = sorted(others, key=lambda section: not section.instead)[:most]
-    return [section for section in others if section in ranked]
 
 
 def _answer(report: ReportModel) -> Iterator[Part | Block]:
@@ -294,13 +290,6 @@ def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
     yield from _close(parts)
 
 
-def _moved(section: Section, room: _Room) -> list[SectionPart]:
-    """Return what an answer shows of the first section."""
-    if section.short_parts is None:
-        return []
-    return list(section.short_parts(room.rows, room.categories))
-
-
 def _with_legend(
     blocks: Sequence[Block], legend: Sequence[Sentence]
 ) -> Iterator[Block]:
@@ -349,7 +338,6 @@ def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
 
 
 def _inputs(report: ReportModel) -> Iterator[Block]:
-    """Yield one line per side."""
     listed = list(inputs_in_short(report))
     wide = max((len(label) for label, _ in listed), default=0)
     rows = (

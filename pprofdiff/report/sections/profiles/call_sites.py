@@ -14,7 +14,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.harness import of_operations
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
-from pprofdiff.report.sections.named import call_site_cells, called_by
+from pprofdiff.report.sections.named import call_site_cells, called_by, site_of
 from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
@@ -80,12 +80,10 @@ def call_sites(
     counted: tuple[Column, ...] = _OF_OBJECTS
     if not any(cells[-1].text for cells in figures):
         counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
-    columns = (
-        *compared_columns(diff, labels),
-        *counted,
-        name_column("call site"),
-    )
-    sites = [_site(diff, leaves, i) for i in order]
+    columns = (*compared_columns(diff, labels), *counted, name_column("call site"))
+    names = diff.paired_functions.names
+    called, owners = leaves["leaf"].tolist(), leaves["place"].tolist()
+    sites = [site_of(names, called[i], owners[i]) for i in order]
     yield Table(
         "call_sites",
         columns,
@@ -142,13 +140,6 @@ def _objects(
     return None
 
 
-def _site(diff: ProfileDiff, leaves: View, row: int) -> tuple[str, ...]:
-    """Return the function that allocates, and its caller in the program."""
-    leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
-    names = diff.paired_functions.names
-    return (names[leaf],) if owner == leaf else (names[leaf], names[owner])
-
-
 def _figures(
     diff: ProfileDiff,
     leaves: View,
@@ -159,16 +150,11 @@ def _figures(
 ) -> tuple[Cell, ...]:
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
-    counts = None if objects is None else objects.of(leaf, owner)
     numbers = sizes = ""
-    if objects is not None and counts is not None:
+    if objects is not None and (counts := objects.of(leaf, owner)):
         numbers = objects.words(counts)
         sizes = _mean_sizes((base, new), counts)
-    return (
-        *compared(diff, base, new, noise=noise),
-        Cell(numbers),
-        Cell(sizes),
-    )
+    return (*compared(diff, base, new, noise=noise), Cell(numbers), Cell(sizes))
 
 
 def _short(count: float) -> str:

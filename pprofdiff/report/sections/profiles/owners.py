@@ -19,7 +19,7 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column
-from pprofdiff.report.sections.named import call_site_cells, called_by
+from pprofdiff.report.sections.named import call_site_cells, called_by, site_of
 from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
@@ -227,7 +227,8 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
         )
         for i in order
     ]
-    sites = [_site(names, by_site, i) for i in order.tolist()]
+    called, owners = by_site["site"].tolist(), by_site["owner"].tolist()
+    sites = [site_of(names, called[i], owners[i]) for i in order.tolist()]
     shown = []
     for i, blamed, site, name in zip(
         order.tolist(), chosen, sites, call_site_cells(sites), strict=True
@@ -246,9 +247,3 @@ def _mostly(paid: View) -> str:
     """Return the category that a call site pays most for, on either side."""
     category = paid["category"][np.maximum(paid.base, paid.new).argmax()]
     return rules().category_labels[rules().categories[int(category)]]
-
-
-def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
-    """Return a call site, and its caller in the program if it is a library's."""
-    site, owner = int(sites["site"][row]), int(sites["owner"][row])
-    return (names[site],) if owner in (site, -1) else (names[site], names[owner])

@@ -87,7 +87,7 @@ def profile_sections(
         counted = _counted(report, diff)
         if counted is not None and not any(counted):
             continue
-        unit, noise = scale_of(diff).unit, total_noise(diff)
+        noise = total_noise(diff)
         if noise and counted_change(report, diff) is not None:
             # Samples may be within noise where benchmarks count every object.
             noise = None
@@ -95,10 +95,9 @@ def profile_sections(
             kind="profile",
             id=f"{diff.name}/{diff.sample_type.type}",
             title=diff.title,
-            measure=f"in {unit}",
+            measure=f"in {scale_of(diff).unit}",
             mode=mode_in_words(diff),
             short=diff.name,
-            unit=unit,
             # What benchmarks count and measure is in the outcome.
             lead=""
             if counted is not None or report.comparison.measured
@@ -162,13 +161,6 @@ def _tops(diff: ProfileDiff) -> tuple[str, ...]:
     return ("cum", "flat") if diff.is_cpu else ("cum",)
 
 
-def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
-    """Return the number of hosts in the smaller fleet, None without fleets."""
-    fleets = report.comparison.base.fleet, report.comparison.new.fleet
-    counts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
-    return min(counts, default=None)
-
-
 def _parts(
     report: ReportModel, diff: ProfileDiff, scope: Scope
 ) -> Iterator[SectionPart]:
@@ -202,8 +194,10 @@ def _parts(
             if diff is report.comparison.cpu:
                 yield from gc_price_parts(report)
         if diff.is_cpu and diff.grouped:
-            hosts = _hosts(report, diff)
-            yield from noise_sentence(diff, hosts, measured=measured)
+            fleets = report.comparison.base.fleet, report.comparison.new.fleet
+            hosts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
+            fewest = min(hosts, default=None)
+            yield from noise_sentence(diff, fewest, measured=measured)
     if scope.joined:
         yield from renamed(diff)
 
@@ -221,12 +215,11 @@ def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
             continue
         names, unit = ", ".join(one.name for one in units), scale_of(own).unit
         measured = report.comparison.measured
-        undecided = measured and not _of_turns(report, units)
         table = group_table(
             own,
             report.labels,
             _CATEGORIES_OF_UNIT,
-            undecided=undecided,
+            undecided=measured and not _of_turns(report, units),
             timed=measured,
         )
         yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
@@ -293,13 +286,12 @@ def _short_parts(
     elif not (brief and diff.model is None):
         # The headline of measured benchmarks has the total.
         if diff.grouped and (not brief or groups_moved(diff)):
-            undecided = _undecided(report)
             yield group_table(
                 diff,
                 labels,
                 categories,
                 brief=brief,
-                undecided=undecided,
+                undecided=_undecided(report),
                 timed=brief,
             )
         # The findings on benchmarks say where it changed, if that is known.

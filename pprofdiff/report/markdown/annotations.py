@@ -39,7 +39,8 @@ def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str
 
 def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
     properties = {"title": f"pprofdiff {ruling.rule}"}
-    if changed is not None and _in_repository(changed.path):
+    root = os.environ.get("GITHUB_WORKSPACE", "")
+    if changed is not None and os.path.isfile(os.path.join(root, changed.path)):
         properties["file"] = changed.path
         properties["line"] = str(changed.start)
         properties["endLine"] = str(changed.end)
@@ -61,8 +62,3 @@ def _escaped(text: str, *, in_property: bool = False) -> str:
     """Return a text that cannot end a command or begin another."""
     marks = "%\r\n:," if in_property else "%\r\n"
     return "".join(f"%{ord(c):02X}" if c in marks else c for c in text)
-
-
-def _in_repository(path: str) -> bool:
-    root = os.environ.get("GITHUB_WORKSPACE", "")
-    return os.path.isfile(os.path.join(root, path))

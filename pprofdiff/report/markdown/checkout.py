@@ -19,8 +19,11 @@ def repository_path(file: str, function: str) -> str:
 
     `file` is the path in the profile; the working directory is in the repository.
     """
-    path = _in_tree(file, function)
-    return _from_repository(path) if path else ""
+    path, root = _in_tree(file, function), os.environ.get("GITHUB_WORKSPACE", "")
+    if not path or not root:
+        return path
+    rooted = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
+    return path if rooted.startswith("..") else rooted
 
 
 def _in_tree(file: str, function: str) -> str:
@@ -53,11 +56,3 @@ def _module() -> str:
     except OSError:
         return ""
     return found[1] if found else ""
-
-
-def _from_repository(path: str) -> str:
-    root = os.environ.get("GITHUB_WORKSPACE", "")
-    if not root:
-        return path
-    rooted = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
-    return path if rooted.startswith("..") else rooted

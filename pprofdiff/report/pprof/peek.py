@@ -8,15 +8,14 @@ import numpy as np
 
 from pprofdiff.analysis.profiles.regexp import matcher
 from pprofdiff.errors import UsageError
-from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
+from pprofdiff.report.pprof.graph import graph, graph_edges, output_unit
 from pprofdiff.report.pprof.top import node_values, report_header
-from pprofdiff.report.pprof.view import View, ViewOptions, no_warning, text_of, view
+from pprofdiff.report.pprof.view import ViewOptions, no_warning, text_of, view
 from pprofdiff.units import label, percentage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.analysis.ledger.graph import Edges
     from pprofdiff.model.profiles.profile import Profile
 
 _RULE = "-" * 58 + "+" + "-" * 13
@@ -45,37 +44,14 @@ def render(
         raise UsageError(f"no matches found for regexp: {pattern}")
     wanted = np.zeros(len(drawn.nodes), np.bool_)
     wanted[drawn.shown[places]] = True
-    calls = _Calls(seen, drawn, graph_edges(seen, drawn, wanted, wanted), unit)
-    lines = report_header(seen, drawn, unit, options)
-    lines += [_RULE, _COLUMNS]
-    running = 0
-    for place in places:
-        node = int(drawn.shown[place])
-        flat, cum = int(drawn.flat[node]), int(drawn.cum[node])
-        running += flat
-        lines += [_RULE, *calls.of(node, cum, "callee")]
-        values = node_values(seen, unit, flat, running, cum)
-        lines.append(f"{values}{'| ':>18}{drawn.names[place]}")
-        lines += calls.of(node, cum, "caller")
-    return text_of([*lines, _RULE])
+    calls = graph_edges(seen, drawn, wanted, wanted)
 
-
-class _Calls:
-    """The lines above and below a node: its callers and its callees."""
-
-    def __init__(self, seen: View, drawn: Graph, calls: Edges, unit: str) -> None:
-        self.seen = seen
-        self.nodes = drawn.nodes
-        self.calls = calls
-        self.unit = unit
-
-    def of(self, node: int, cum: int, role: str) -> list[str]:
-        """Return the lines of all edges in which the node has this role."""
-        calls = self.calls
+    def lines_of(node: int, cum: int, role: str) -> list[str]:
+        """Return the lines of all calls in which the node has this role."""
         rows = np.flatnonzero(getattr(calls, role) == node)
         others = calls.caller if role == "callee" else calls.callee
         items = sorted(
-            (-abs(weight), self.nodes.printable(other), weight, inline)
+            (-abs(weight), drawn.nodes.printable(other), weight, inline)
             for other, weight, inline in zip(
                 others[rows].tolist(),
                 calls.weight[rows].tolist(),
@@ -84,7 +60,20 @@ class _Calls:
             )
         )
         return [
-            f"{label(weight, self.seen.unit, self.unit):>50} "
+            f"{label(weight, seen.unit, unit):>50} "
             f"{percentage(weight, cum)} |   {name}{' (inline)' if inline else ''}"
             for _, name, weight, inline in items
         ]
+
+    lines = report_header(seen, drawn, unit, options)
+    lines += [_RULE, _COLUMNS]
+    running = 0
+    for place in places:
+        node = int(drawn.shown[place])
+        flat, cum = int(drawn.flat[node]), int(drawn.cum[node])
+        running += flat
+        lines += [_RULE, *lines_of(node, cum, "callee")]
+        values = node_values(seen, unit, flat, running, cum)
+        lines.append(f"{values}{'| ':>18}{drawn.names[place]}")
+        lines += lines_of(node, cum, "caller")
+    return text_of([*lines, _RULE])

@@ -138,7 +138,8 @@ def header(seen: View, unit: str, options: ViewOptions) -> list[str]:
     if profile.doc_url:
         lines.append(f"Doc: {profile.doc_url}")
     if profile.time_ns:
-        lines.append(f"Time: {_local(profile.time_ns)}")
+        time = datetime.fromtimestamp(profile.time_ns // 10**9, UTC).astimezone()
+        lines.append(f"Time: {time:%Y-%m-%d %H:%M:%S %Z}")
     if profile.duration_ns:
         lines.append(_duration(seen, profile.duration_ns, unit))
     if active := options.filters.active:
@@ -153,23 +154,16 @@ def text_of(lines: Iterable[str]) -> str:
     )
 
 
-def _local(time_ns: int) -> str:
-    """Return the time in the local zone, with the zone's abbreviation."""
-    moment = datetime.fromtimestamp(time_ns // 10**9, UTC).astimezone()
-    return moment.strftime("%Y-%m-%d %H:%M:%S %Z")
-
-
 def _duration(seen: View, duration_ns: int, unit: str) -> str:
-    """Return the line with the duration, and the total as a share of it."""
     in_ns, name = scale(seen.total, seen.unit, "nanoseconds")
     share = ""
     if name == "ns" and in_ns != 0:
         share = f"({percentage(int(in_ns), duration_ns)})"
-    total = label(seen.total, seen.unit, unit)
-    return (
-        f"Duration: {label(duration_ns, 'nanoseconds')}, "
-        f"Total samples = {total} {share}"
+    length, total = (
+        label(duration_ns, "nanoseconds"),
+        label(seen.total, seen.unit, unit),
     )
+    return f"Duration: {length}, Total samples = {total} {share}"
 
 
 def _shortened(text: str) -> str:

@@ -11,7 +11,6 @@ from pprofdiff.report.model import Input, ReportModel, by_kind
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.units import scaled
 
-_SEVERAL = 2
 _COLUMNS = (
     Column("side", "side", "<"),
     name_column("file"),
@@ -71,7 +70,10 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
         if not entries:
             continue
         versions = _versions(entries) if releases else {}
-        place = _folder([entry.path for entry in entries])
+        paths = [entry.path for entry in entries]
+        place = _common(paths).rstrip("/") or f"{len(paths)} files"
+        if len(set(paths)) == 1:
+            place = paths[0]
         words = [place, *versions]
         kinds = by_kind(entries)
         counts = {len(several) for several in kinds.values()}
@@ -111,15 +113,11 @@ def _releases_shown(report: ReportModel) -> bool:
 
 
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
-    """Return a kind of input with its duration and content.
-
-    It is such as ``cpu 9 samples in 12.2 s``: right after "cpu", a duration would read
-    as CPU time.
-    """
-    spans = [entry.duration_ns for entry in entries]
+    """Return a kind with its duration and content: ``cpu 9 samples in 12.2 s``."""
     words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
-    amount = _amount(entries)
-    span = _span(sum(span or 0 for span in spans)) if all(spans) else ""
+    amount, length = _amount(entries), _length(entries)
+    span = "" if length is None else _span(length)
+    # Right after "cpu", a duration would read as CPU time.
     if span and amount.endswith("samples"):
         words.append(f"{amount} in {span}")
     else:
@@ -141,12 +139,6 @@ def _amount(entries: Sequence[Input]) -> str:
     return f"{total:,} {words.pop()}"
 
 
-def _folder(paths: Sequence[str]) -> str:
-    if len(set(paths)) == 1:
-        return paths[0]
-    return _common(paths).rstrip("/") or f"{len(paths)} files"
-
-
 def _common(paths: Sequence[str]) -> str:
     """Return the folder of all files with a trailing slash, "" if there is none."""
     parts = [path.split("/")[:-1] for path in paths]
@@ -164,17 +156,18 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
         first, last = several[0], several[-1]
         path = _between(first.path, last.path)
         alone = any(entry.saved_to or entry.within for entry in several)
-        if len(several) < _SEVERAL or not path or alone:
+        if len(several) == 1 or not path or alone:
             yield from several
             continue
-        spans = [entry.duration_ns for entry in several]
         size = _amount(several)
         amount = f"{len(several)} runs{f', {size}' if size else ''}"
-        yield first._replace(
-            path=path,
-            duration_ns=sum(span or 0 for span in spans) if all(spans) else None,
-            amount=amount,
-        )
+        yield first._replace(path=path, duration_ns=_length(several), amount=amount)
+
+
+def _length(entries: Sequence[Input]) -> int | None:
+    """Return how long inputs last together, None unless all of them state it."""
+    spans = [entry.duration_ns for entry in entries if entry.duration_ns]
+    return sum(spans) if len(spans) == len(entries) else None
 
 
 def _between(first: str, last: str) -> str:
@@ -206,9 +199,7 @@ def _span(duration_ns: int) -> str:
 def cautions(report: ReportModel) -> Iterator[Sentence]:
     """Yield what was not compared, and what to know before trusting the rest."""
     # A kind with a single measure is that measure; all other measures are profiles.
-    words: dict[str, str] = {
-        kind.id: kind.alone for kind in KINDS.values() if not kind.measures
-    }
+    words = {str(k.id): k.alone for k in KINDS.values() if not k.measures}
     for what, label in report.comparison.unpaired:
         alone = words.get(what, KINDS["profile"].alone)
         thing = f"{what} {alone}".rstrip()

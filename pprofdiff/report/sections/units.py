@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.figures.costs import COSTS, CPU
 from pprofdiff.analysis.ledger.units import REST
-from pprofdiff.analysis.outcome.model import (
-    Counted,
-    LabelUnits,
-    Outcome,
-    Unit,
-    is_bounded,
-)
+from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Unit, is_bounded
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -26,13 +20,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.by_label import label_parts
-from pprofdiff.report.sections.changes import (
-    bounds,
-    change,
-    counts,
-    number,
-    seconds,
-)
+from pprofdiff.report.sections.changes import bounds, change, counts, number, seconds
 from pprofdiff.units import percent
 
 # From this factor on, two values have their own units.
@@ -107,25 +95,18 @@ def label_sentence(by: LabelUnits) -> str:
     moved = by.moved
     if not moved:
         return ""
-    words = [
-        f"{unit.name} {_times_of(unit)}, {change(unit.cost.ratio)}{_running(unit)}"
-        for unit in moved[:_NAMED]
-    ]
+    words = []
+    for unit in moved[:_NAMED]:
+        noun = f" {CPU.noun}" if unit.figure == CPU.id else ""
+        times = f"{seconds(unit.cost.base, unit.cost.new)}{noun}"
+        running = f" (running {seconds(*unit.running_s)})" if unit.running_s else ""
+        words.append(f"{unit.name} {times}, {change(unit.cost.ratio)}{running}")
     if len(moved) > _NAMED:
         words.append(f"{len(moved) - _NAMED} more changed")
     left = len(by.units) - len(moved)
     if left:
         words.append(f"{_others(left)} within noise")
     return f"By {by.key}: {'; '.join(words)}."
-
-
-def _times_of(unit: Unit) -> str:
-    noun = f" {CPU.noun}" if unit.figure == CPU.id else ""
-    return f"{seconds(unit.cost.base, unit.cost.new)}{noun}"
-
-
-def _running(unit: Unit) -> str:
-    return f" (running {seconds(*unit.running_s)})" if unit.running_s else ""
 
 
 def covered_by_units(report: ReportModel, section: Section) -> bool:
@@ -168,11 +149,12 @@ def unit_parts(
     ]
     if outcome.rest is not None:
         rows.append(_rest(outcome.rest, len(columns)))
+    rate = 100 - (95 if outcome.headline is None else outcome.headline.confidence)
     yield Table(
         "units",
         tuple(columns),
         tuple(rows),
-        title=f"Benchmarks, judged together (false discovery rate {_rate(outcome)}%)",
+        title=f"Benchmarks, judged together (false discovery rate {rate}%)",
         total=len(ordered) if len(ordered) > len(shown) else 0,
         code=True,
     )
@@ -186,14 +168,10 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
     cells = [Cell(unit.name)]
     for value, text in zip(cost[:2], _times(*cost[:2]), strict=True):
         cells.append(Cell(text, value, "s"))
+    of = f"{unit.figure.replace('cpu', 'CPU')} " if mixed else ""
     cells += [
         Cell(change(cost.ratio), cost.ratio, mark=mark if known else "", tone=tone),
-        Cell(
-            f"{unit.figure.replace('cpu', 'CPU')} ({_bounds(unit)})"
-            if mixed
-            else f"({_bounds(unit)})",
-            tone="faint",
-        ),
+        Cell(f"{of}({_bounds(unit)})", tone="faint"),
     ]
     for name in counted:
         one = _of(unit, name)
@@ -203,12 +181,6 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
         both = unit.cpu_seconds
         cells.append(Cell(seconds(*both) if both else ""))
     return Row(unit.name, "benchmark", tuple(cells))
-
-
-def _rate(outcome: Outcome) -> int:
-    """Return the false discovery rate of changed units, in percent."""
-    first = outcome.headline
-    return 100 - (95 if first is None else first.confidence)
 
 
 def _rest(shares: tuple[float, float], width: int) -> Row:

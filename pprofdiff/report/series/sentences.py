@@ -53,12 +53,8 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
     for caveat in report.warnings:
         yield Sentence(caveat.text, "warning")
     yield Sentence(over_words(report.judged.series), "legend")
-    yield Steps(
-        (
-            Step("-o curves.html", "the curves drawn"),
-            Step("-o curves.json", "every curve, for a script"),
-        )
-    )
+    drawn = Step("-o curves.html", "the curves drawn")
+    yield Steps((drawn, Step("-o curves.json", "every curve, for a script")))
 
 
 def headline(report: SeriesReport) -> str:
@@ -66,7 +62,8 @@ def headline(report: SeriesReport) -> str:
     series = report.judged.series
     changed = report.judged.steps
     first, last = series.steps[0].name, series.steps[-1].name
-    head = f"{first} → {last}, {len(series.steps)} {_steps_noun(series)}"
+    noun = f"windows of {_width(series.width_s)}" if series.width_s else "builds"
+    head = f"{first} → {last}, {len(series.steps)} {noun}"
     if not changed:
         return f"{head}: no function changed beyond how hosts differ"
     names = {(kind.measured.kind, c.key) for t in changed.values() for kind, c, _ in t}
@@ -74,10 +71,6 @@ def headline(report: SeriesReport) -> str:
     at = [series.steps[step].name for step in changed]
     where = ", ".join(at[:_STEPS]) + (", …" if len(at) > _STEPS else "")
     return f"{head}: {count}, at {where}"
-
-
-def _steps_noun(series: Series) -> str:
-    return f"windows of {_width(series.width_s)}" if series.width_s else "builds"
 
 
 def _width(seconds: int) -> str:

@@ -18,7 +18,6 @@ from pprofdiff.report.rows import (
     Code,
     ColumnRole,
     Footnotes,
-    Frame,
     Heading,
     Part,
     Reason,
@@ -138,18 +137,15 @@ def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for e
         case Rulings():
             yield from _rulings(part)
         case Footnotes():
-            yield Close(
-                tuple(
-                    Paragraph(note.text, "faint", f"{note.mark} ")
-                    for note in part.notes
-                )
-            )
+            notes = (Paragraph(n.text, "faint", f"{n.mark} ") for n in part.notes)
+            yield Close(tuple(notes))
         case Stack():
             yield _stack(part)
         case Code():
             yield from _code(part)
         case Steps():
-            yield _steps(part)
+            flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
+            yield Close((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 
 
 def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
@@ -189,8 +185,12 @@ def _rulings(part: Rulings) -> Iterator[Block]:
 
 def _stack(stack: Stack) -> Lines:
     head = f"{stack.cost}  {stack.share}  {stack.category}, by rule {stack.rule}"
-    frames = (Word(_frame(frame), indent=_STACK_INDENT) for frame in stack.frames)
-    return Lines((Word(head, "strong"), *frames), names=True)
+    words = [Word(head, "strong")]
+    for frame in stack.frames:
+        role = f"  ← {frame.role}" if frame.role else ""
+        kind = f"  ({frame.kind})" if frame.kind else ""
+        words.append(Word(f"{frame.name}{role}{kind}", indent=_STACK_INDENT))
+    return Lines(tuple(words), names=True)
 
 
 def _code(code: Code) -> Iterator[Block]:
@@ -199,17 +199,6 @@ def _code(code: Code) -> Iterator[Block]:
         yield Close(tuple(Paragraph(note, "faint") for note in code.notes))
     if code.lines:
         yield Lines(tuple(Word(line.text, line.tone) for line in code.lines))
-
-
-def _frame(frame: Frame) -> str:
-    role = f"  ← {frame.role}" if frame.role else ""
-    kind = f"  ({frame.kind})" if frame.kind else ""
-    return f"{frame.name}{role}{kind}"
-
-
-def _steps(part: Steps) -> Close:
-    flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
-    return Close((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 
 
 def _grid(table: Table) -> Grid:

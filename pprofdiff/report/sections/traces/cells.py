@@ -41,14 +41,12 @@ def compared(
     The unit, after new, applies to the whole row.
     """
     base, new = pair
-    scale = _scale(pair, unit)
+    known = [value for value in pair if value is not None]
+    scale = time_scale(known) if unit == "ns" else scale_for(known, unit)
     first, last = (_number(value, scale) for value in pair)
     suffix = scale.unit if any(pair) else ""
-    cells = (
-        Cell(name),
-        Cell(first, base, unit),
-        Cell(last, new, unit, suffix=suffix),
-    )
+    named = Cell(name), Cell(first, base, unit)
+    cells = (*named, Cell(last, new, unit, suffix=suffix))
     if base is None or new is None:
         return (*cells, Cell(""), Cell(""))
     delta = new - base
@@ -74,12 +72,7 @@ def _delta(base: float, new: float, scale: Scale) -> str:
 
 def in_one_unit(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return rows of `compared` with all their times in one unit."""
-    times_of = [
-        cell.value for row in rows for cell in _times(row)[:2] if cell.value is not None
-    ]
-    if not times_of:
-        return tuple(rows)
-    scale = time_scale(times_of)
+    scale = time_scale(cell.value for row in rows for cell in _times(row)[:2])
     return tuple(_rewritten(row, scale) for row in rows)
 
 
@@ -123,10 +116,12 @@ def table_of(
     name: str,
     rows: Sequence[Row],
     more: tuple[Column, ...] = (),
+    *,
+    title: str = "",
 ) -> Table:
     """Return a table of `compared` rows, times in one unit, then `more` columns."""
     columns = (name_column(name), *compared_columns(labels), *more)
-    return Table(key, columns, in_one_unit(rows), indent=INDENT)
+    return Table(key, columns, in_one_unit(rows), title=title, indent=INDENT)
 
 
 def time_scale(values_ns: Iterable[float | None]) -> Scale:
@@ -187,12 +182,6 @@ def span(low: float, high: float, scale: Scale) -> str:
         sign = "+" if value > 0 else "−" if value < 0 else ""
         words.append(f"{sign}{_number(abs(value), scale)}")
     return f"{' to '.join(words)} {scale.unit}"
-
-
-def _scale(values: Iterable[float | None], unit: str) -> Scale:
-    if unit == "ns":
-        return time_scale(values)
-    return scale_for([value for value in values if value is not None], unit)
 
 
 def percents(values: Sequence[float | None]) -> str:

@@ -126,8 +126,8 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     yield _over_runs(diff, states)
     if rows := [*kind_rows(diff)]:
         more = (Column("of time", "share"),)
-        kinds = table_of(labels, "kinds", f"time {per(diff)}", rows, more)
-        yield replace(kinds, title="Goroutines that do the work")
+        title = "Goroutines that do the work"
+        yield table_of(labels, "kinds", f"time {per(diff)}", rows, more, title=title)
     if rows := [*wait_rows(diff)]:
         name = f"what goroutines waited for {per(diff)}"
         yield table_of(labels, "waits", name, rows)
@@ -185,9 +185,7 @@ def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
 
 
 def _rows(diff: TraceDiff, table: str) -> Iterator[Row]:
-    """Yield the rows of a table's figures, except those without any."""
-    rows = (_row(diff, one) for one in figures_of(table))
-    yield from filter(None, rows)
+    yield from filter(None, (_row(diff, one) for one in figures_of(table)))
 
 
 def _row(diff: TraceDiff, one: TraceFigure, *, whole: bool = False) -> Row | None:
@@ -310,8 +308,8 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
             replace(row, cells=(*row.cells, Cell(bounds.get(row.key, ""))))
             for row in rows
         ]
-    waits = table_of(_labels(diff), "latency", "scheduling latency", rows, more)
-    yield replace(waits, title="Scheduling latency: from runnable to running")
+    title, name = "Scheduling latency: from runnable to running", "scheduling latency"
+    yield table_of(_labels(diff), "latency", name, rows, more, title=title)
     columns = (
         name_column(f"time runnable {per(diff)}"),
         *sides(_labels(diff)),
@@ -337,8 +335,8 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
         return
     base, new = map(len, diff.runs)
     interval = (Column("95% CI", "interval"),)
-    table = table_of(_labels(diff), "runs", "mean over runs", rows, interval)
-    yield replace(table, title=f"All traces, {base} and {new} runs")
+    title, name = f"All traces, {base} and {new} runs", "mean over runs"
+    yield table_of(_labels(diff), "runs", name, rows, interval, title=title)
 
 
 def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
@@ -356,9 +354,9 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
 
 def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     if any(_collected(side.collections) for side in diff.sides):
-        rows = [*_collector_rows(diff)]
-        table = table_of(_labels(diff), "gc", f"times {per(diff)}", rows)
-        yield replace(_over_runs(diff, table), title="Garbage collection")
+        rows, name = [*_collector_rows(diff)], f"times {per(diff)}"
+        table = table_of(_labels(diff), "gc", name, rows, title="Garbage collection")
+        yield _over_runs(diff, table)
     else:
         yield Sentence("No garbage collection ran in either trace.", key="gc")
     stops = tuple(_stop_rows(diff))
@@ -444,8 +442,7 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
     if rows:
         more = Column("p99", "pair"), Column("complete", "pair")
         name = f"user {what}, p50 of one"
-        table = table_of(_labels(diff), what, name, rows, more)
-        yield _over_runs(diff, table)
+        yield _over_runs(diff, table_of(_labels(diff), what, name, rows, more))
 
 
 def _once(words: Sequence[str]) -> str:
@@ -515,7 +512,6 @@ def _of_life(diff: TraceDiff, pair: GroupPair) -> str:
 
 
 def _worst(diff: TraceDiff, pair: GroupPair) -> list[int | None]:
-    """Return the p99 of a group's waits on each side."""
     return [
         None if row < 0 else side.group_waits.row(side.groups.names[row]).p99_ns
         for side, row in sides_of(diff, pair)

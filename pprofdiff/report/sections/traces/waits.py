@@ -28,12 +28,7 @@ from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import (
-    Column,
-    Part,
-    Row,
-    Sentence,
-)
+from pprofdiff.report.rows import Column, Part, Row, Sentence
 from pprofdiff.report.sections.traces.cells import figure, of_whole, table_of
 
 _ENDS, _WAITS = 8, 2
@@ -137,11 +132,10 @@ def waits_view(report: ReportModel) -> Iterator[Part]:
     per = "per op" if diff.rates else "per second"
     if kinds := [*kind_rows(diff)]:
         more = (Column("of time", "share"),)
-        table = table_of(report.labels, "kinds", "", kinds, more)
-        yield replace(table, title=f"Time of the goroutines that do the work, {per}")
-    name = "held up by, and who waits where"
-    table = table_of(report.labels, "off-cpu", name, shown)
-    yield replace(table, title=f"Off the CPU, {per}")
+        title = f"Time of the goroutines that do the work, {per}"
+        yield table_of(report.labels, "kinds", "", kinds, more, title=title)
+    name, title = "held up by, and who waits where", f"Off the CPU, {per}"
+    yield table_of(report.labels, "off-cpu", name, shown, title=title)
     yield Sentence(
         "Each wait is followed through the goroutines that ended it to what they did.",
         role="legend",

@@ -207,7 +207,6 @@ def report_of(
 
 
 def _code(sources: Sources | None) -> Code | None:
-    """Return the changed lines of sources, to look up once."""
     if sources is None:
         return None
     # Imported only where there are sources.
@@ -219,10 +218,7 @@ def _code(sources: Sources | None) -> Code | None:
 def _looked_up(
     comparison: Comparison, decided: Outcome, findings: Findings, code: Code
 ) -> tuple[Comparison, Outcome, Behind]:
-    """Return what the source shows; nothing is decided if builds have the same code.
-
-    What benchmarks then show is the machine, or where the linker put the code.
-    """
+    """Return what the source shows; nothing is decided if builds have the same code."""
     from pprofdiff.analysis.causes.sources import with_source
 
     whole = comparison.measured or not decided.decided

@@ -131,7 +131,6 @@ def _rows_of_facts(table: Table) -> Iterator[tuple[Row, str]]:
 
 
 def _says(section: Section, table: Table, row: Row, fact: Fact) -> bool:
-    """Return whether a row has the values of a fact."""
     values = fact.base or 0.0, fact.new or 0.0
     places = table.place("base"), table.place("new")
     sides = zip(values, _factors(section), places, strict=True)
@@ -145,7 +144,6 @@ def _says(section: Section, table: Table, row: Row, fact: Fact) -> bool:
 
 
 def _unit(table: Table, row: Row, place: int) -> str:
-    """Return the unit of a cell's value."""
     return row.cells[place].unit or table.columns[place].unit
 
 

@@ -48,11 +48,9 @@ def packed_chains(diff: TraceDiff, *, budget: int = _BUDGET) -> dict[str, Any]:
     place = np.zeros(len(chains.names) + 1, np.int64)
     place[rows] = np.arange(len(rows))
     names, texts = ([of[row] for row in rows] for of in (chains.names, chains.texts))
-    packed = document(drawn, tree, place, names, texts, quantum)
-    nothing = {"marks": None, "functions": None, "reach": None, "hidden": None}
     return {
-        **packed,
-        **nothing,
+        **document(drawn, tree, place, names, texts, quantum),
+        **dict.fromkeys(("marks", "functions", "reach", "hidden")),
         "was": {},
         "left": 0,
         "filters": [],

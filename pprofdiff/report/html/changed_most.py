@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from pprofdiff.plots.axes import shortened
@@ -61,7 +62,7 @@ def has_changed(row: Row) -> bool:
 def _factor(ratio: float | None) -> float:
     if ratio is None:
         return 0.0
-    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+    return max(ratio, 1 / ratio) if ratio > 0 else inf
 
 
 class Asked(NamedTuple):
@@ -84,19 +85,18 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
         for table in section.tables:
             if table.key in _TABLES and table.rows:
                 most, changed = largest(table), most_changed(table)
+                names = f"largest: {most}"
+                if most == changed:
+                    names = f"largest, and changed most: {most}"
+                elif changed:
+                    names += f"; changed most: {changed}"
                 yield Asked(
                     lead=_totals(section) if section.diff is None else "",
                     title=table.heading,
                     anchor=f"{anchor}-{table.key}",
-                    names=_names(most, changed),
+                    names=names,
                     view="" if section.diff is None else section.diff.name,
                 )
-
-
-def _names(most: str, changed: str) -> str:
-    if most == changed:
-        return f"largest, and changed most: {most}"
-    return f"largest: {most}" + (f"; changed most: {changed}" if changed else "")
 
 
 def _totals(section: Section) -> str:

@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.call_tree import (
-    CallTree,
-    Ends,
-    call_tree,
-    inclusive,
-    needed,
-)
+from pprofdiff.analysis.call_tree import CallTree, Ends, call_tree, inclusive, needed
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.frames import functions_of
 from pprofdiff.analysis.ledger.views import merged
@@ -218,8 +212,7 @@ def _hidden(
     own = place[tree.name[drawn]]
     below = merged(inclusive(tree).map(lambda run: run[1:]))
     outermost = _outermost(tree, place, below, len(rows))
-    cum = diff.paired_functions.raw("cum")
-    flat = diff.paired_functions.raw("flat")
+    cum, flat = (diff.paired_functions.raw(column) for column in ("cum", "flat"))
     selves = [
         sums(own, side[drawn], len(rows)) for side in (tree.base_self, tree.new_self)
     ]
@@ -230,12 +223,7 @@ def _hidden(
 
 
 class _Label(NamedTuple):
-    """How a label key's values divide the self values of the tree's nodes.
-
-    `value` (int64, by node) is 1 + the position of the value that all its samples have,
-    0 for none, or 1 + the number of values for several. `mixed` are the raw sums, base
-    and new, by value for each node with several.
-    """
+    """How a label key's values divide the self values of nodes; see `packed`."""
 
     key: str
     values: tuple[str, ...]
@@ -339,13 +327,12 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
         place[union] = np.arange(len(union))
     was = {}
     _, keys = diff.identity.sides
-    for i, (old, now) in enumerate(
-        zip(places[0][rows].tolist(), places[1][rows].tolist(), strict=True)
-    ):
+    for i, row in enumerate(rows):
+        name, old, now = functions.names[row], int(places[0][row]), int(places[1][row])
         before = functions.sides[0].names[old]
-        if min(old, now) >= 0 and before != functions.names[rows[i]]:
-            before = short_before(before, functions.names[rows[i]])
-            if before:
-                likely = functions.names[rows[i]] in keys.probable
-                was[str(i)] = f"{'probably was' if likely else 'was'} {before}"
+        if min(old, now) < 0 or before == name:
+            continue
+        if before := short_before(before, name):
+            verb = "probably was" if name in keys.probable else "was"
+            was[str(i)] = f"{verb} {before}"
     return was

@@ -106,7 +106,6 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
-    """Return CSS without comments and unneeded whitespace."""
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
     dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)

@@ -344,7 +344,7 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
 
 
 def _mode(report: ReportModel, section: Section) -> str:
-    """Return how the sides were made comparable, without a reason the outcome gives."""
+    """Return how the sides were made comparable, unless the outcome says why."""
     if (
         report.outcome.compared == "shares"
         and section.compared.normalization.mode == "composition"

@@ -12,7 +12,6 @@ from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.markdown.links import commit_url, lines_url
 from pprofdiff.report.rows import (
@@ -96,7 +95,10 @@ def render(part: Part) -> str:
             return _item(part)
         case Rulings():
             words = [emphasis(f"Verdict   {part.summary}")]
-            words += [_ruling(rule) for rule in part.verdict.rules]
+            for rule in part.verdict.rules:
+                write = emphasis if rule.outcome == "fail" else inline
+                said = write(f"{rule.text}.", LONGEST_PARAGRAPH)
+                words.append(f"{rule.outcome} {said}")
             return "\n\n".join(words)
         case Heading():
             return emphasis(part.text, LONGEST_PARAGRAPH)
@@ -143,7 +145,6 @@ def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
 
 
 def _named(cell: Cell, urls: Urls) -> str:
-    """Return a linked name, its remark, and a link to its stacks."""
     remark = f"&nbsp; {inline(cell.remark)}" if cell.remark else ""
     name = linked(_fitting(cell.text, _LONGEST_NAME), urls.lines or urls.view)
     view = f" [stacks]({urls.view})" if urls.lines and urls.view else ""
@@ -229,11 +230,6 @@ def _lead(reason: Reason) -> str:
     return f"{reason.number}. "
 
 
-def _ruling(rule: Ruling) -> str:
-    write = emphasis if rule.outcome == "fail" else inline
-    return f"{rule.outcome} {write(f'{rule.text}.', LONGEST_PARAGRAPH)}"
-
-
 def paragraph(text: str, lead: str = "") -> str:
     """Return a sentence after its `lead`, which is Markdown; it starts no list."""
     written = inline(text.strip(), LONGEST_PARAGRAPH)
@@ -241,7 +237,6 @@ def paragraph(text: str, lead: str = "") -> str:
 
 
 def _no_list(text: str) -> str:
-    """Return a paragraph that does not start a list."""
     return _LIST.sub(r"\1\\\2", text)
 
 

@@ -82,12 +82,11 @@ def outside_notes(account: Account) -> Iterator[str]:
 
 
 def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table:
-    total = account.total
     scale = account_scale(account)
-    rows = [
-        _row(Part("total", account.of, total, ""), scale, level=0),
+    rows = (
+        _row(Part("total", account.of, account.total, ""), scale, level=0),
         *_rows(largest_parts(account, most), scale, paths=most is None),
-    ]
+    )
     return Table(
         "account",
         (
@@ -96,7 +95,7 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
             Column("Δ", "delta", unit=scale.unit),
             Column("from", "source", "<"),
         ),
-        tuple(rows),
+        rows,
         title=f"What adds up: {account.of}, in {scale.unit}",
         one_unit=True,
         indent=2,

@@ -121,10 +121,7 @@ def benchmark_sections(
 
 
 def _unsure(report: ReportModel) -> bool:
-    """Return whether runs of one build may differ in time as the values of both do.
-
-    The tables compare values, of one process or of a few; the outcome compares runs.
-    """
+    """Return whether runs of one build may differ in time as the values of both do."""
     decided = report.outcome
     times = (one for one in decided.measures if one.id == TIME.id)
     return not report.comparison.measured and (
@@ -133,7 +130,6 @@ def _unsure(report: ReportModel) -> bool:
 
 
 def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
-    """Return what the numbers of the tables are."""
     medians = "medians ± 95% interval"
     words = {row.of_turns is not None for row in diff.rows if row.change is not None}
     if True not in words:
@@ -146,10 +142,7 @@ def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
 
 
 class _InUnit(NamedTuple):
-    """What happened to the `all` benchmarks that both sides have in a unit, in words.
-
-    `changed` is how many of them changed significantly.
-    """
+    """What happened to the benchmarks that both sides have in a unit, in words."""
 
     unit: str
     all: int
@@ -174,10 +167,7 @@ def _by_unit(diff: BenchmarkDiff, *, unsure: bool) -> list[_InUnit]:
 def _words(
     rows: Sequence[BenchmarkRow], changed: Sequence[BenchmarkRow], *, unsure: bool
 ) -> str:
-    """Return how one benchmark changed in a unit, or how many of several did.
-
-    Changes that are `unsure` may be those of runs of one build.
-    """
+    """Return how one benchmark changed in a unit, or how many of several did."""
     if unsure and changed:
         if len(rows) == 1:
             return " differs in these runs"
@@ -466,7 +456,6 @@ def _percent(share: float) -> str:
 
 
 def _test(row: BenchmarkRow) -> str:
-    """Return p and the number of values, as benchstat writes them."""
     counts = list(dict.fromkeys(s.n for s in (row.base, row.new) if s is not None))
     words = [] if row.p is None else [f"p={row.p:.3f}"]
     return " ".join([*words, "n=" + "+".join(map(str, counts))])

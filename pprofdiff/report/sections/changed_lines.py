@@ -155,10 +155,7 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
 
 
 def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
-    """Return whether lines change by more than the site that a finding is about.
-
-    They call others as well, which are no part of the finding.
-    """
+    """Return whether lines change by more than the site that a finding is about."""
     fact = finding.site
     if fact is None or fact.base is None or fact.new is None:
         return False
@@ -169,10 +166,7 @@ def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> boo
 def _related(
     related: Sequence[RelatedLines], *, gone: bool = False
 ) -> Iterator[SourceNote]:
-    """Yield changes in functions that call unchanged ones or are called by them.
-
-    If these are `gone`, they may not be called any more.
-    """
+    """Yield changes in functions that call unchanged ones or are called by them."""
     calls = "called" if gone else "calls"
     found: dict[tuple[str, bool], list[RelatedLines]] = {}
     for one in related:
@@ -213,10 +207,7 @@ def _lead(lines: ChangedLines, when: str = "") -> str:
 
 
 def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
-    """Return new functions to list with the first changed lines, which call them.
-
-    What callers of a site call now allocates on its own account.
-    """
+    """Return new functions to list with the first changed lines, which call them."""
     first = (*source.lines, *source.near)[0:1]
     if not first or first[0].added or first[0].gone:
         return []
@@ -259,10 +250,7 @@ def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
 def _by_function(
     changed: Sequence[ChangedLines],
 ) -> Iterator[tuple[ChangedLines, str]]:
-    """Yield each function's first changed lines, and the numbers of its others.
-
-    Lines of base and of new are separate. The commits cover all lines.
-    """
+    """Yield each function's first changed lines of a side, and its others' numbers."""
     found: dict[tuple[str, str, bool], list[ChangedLines]] = {}
     for lines in changed:
         key = lines.function, lines.path, lines.gone

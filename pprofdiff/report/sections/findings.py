@@ -192,10 +192,7 @@ def _with_part(clause: str, part: str) -> str:
 
 
 def _shown(findings: Findings, found: Sequence[Finding], most: int) -> list[Finding]:
-    """Return the first causes with their consequences.
-
-    Those of severity info only if alone, or with a part of their cause's amount.
-    """
+    """Return the first causes, with consequences that matter or add to an amount."""
     by_id = {finding.id: finding for finding in found}
     matter = [f for f in found if f.severity != "info"] or list(found)
     causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]

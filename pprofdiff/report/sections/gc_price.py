@@ -84,6 +84,8 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
     large = large[:_FEW] if brief else large
     least = (_BRIEF if brief else _ROUNDING) * larger
     shown = [f for f in split.factors if abs(f.part) >= least]
+    small = [p for p in sites if not brief and p not in large]
+    other = [f for f in split.factors if brief and f not in shown]
     names = function_cells([place.id for place in large])
     whole = Factor("cpu", *split.cpu, split.delta)
     rows = [
@@ -93,12 +95,10 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
             _row(place, name, "B/op", scale, level=2)
             for place, name in zip(large, names, strict=True)
         ),
-        *_rest("functions", [p for p in sites if not brief and p not in large], scale),
+        *_rest("functions", small, scale),
         _factor(split.price, account, scale, level=1),
         *(_factor(factor, account, scale, level=2) for factor in shown),
-        *_rest(
-            "factors", [f for f in split.factors if brief and f not in shown], scale
-        ),
+        *_rest("factors", other, scale),
     ]
     return Table(
         "gc_price",
@@ -115,7 +115,6 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
 
 
 def _scale(report: ReportModel, account: GCAccount) -> Scale:
-    """Return the scale of CPU: the CPU table's, if there is one."""
     cpu = report.comparison.cpu
     return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
 
@@ -126,8 +125,7 @@ def _allocated(report: ReportModel, account: GCAccount, scale: Scale) -> Row:
     if not report.comparison.measured or account.source[1] != "allocs":
         return row
     name, *cells = row.cells
-    named = replace(name, text=f"{name.text} (by the profile)")
-    return replace(row, cells=(named, *cells))
+    return replace(row, cells=(Cell(f"{name.text} (by the profile)"), *cells))
 
 
 def _factor(factor: Factor, account: GCAccount, scale: Scale, *, level: int) -> Row:

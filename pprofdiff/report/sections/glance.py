@@ -147,8 +147,6 @@ def _unit(section: Section) -> str:
     diff = section.diff
     if diff is None:
         return ""
-    scale = change_scale_of(diff)
-    counted = (
-        diff.normalization.mode == "absolute" and not scale_for((), diff.unit).unit
-    )
-    return "" if counted else scale.unit
+    absolute = diff.normalization.mode == "absolute"
+    counted = absolute and not scale_for((), diff.unit).unit
+    return "" if counted else change_scale_of(diff).unit

@@ -191,7 +191,6 @@ def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
 
 
 def _span(duration_ns: int) -> str:
-    """Return a duration in seconds, or in a smaller unit if it is below one."""
     whole = duration_ns >= 1_000_000_000
     return f"{duration_ns / 1e9:.1f} s" if whole else scaled(duration_ns, "ns")
 

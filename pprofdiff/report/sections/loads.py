@@ -78,10 +78,7 @@ def load_tiles(section: Section) -> Iterator[Tile]:
 
 
 def _few(diff: BenchmarkDiff) -> list[BenchmarkRow]:
-    """Return what a short report shows: no failures where there are none.
-
-    Of latencies, that is the mean where no quantile is known.
-    """
+    """Return what a short report shows: failures if any, the mean without quantiles."""
     latencies = {row.name for row in diff.rows}.intersection(_QUANTILES) or {MEAN}
     return [
         row
@@ -106,7 +103,6 @@ def _sentence(diff: BenchmarkDiff) -> str:
 def _parts(
     rows: Sequence[BenchmarkRow], labels: tuple[str, str], most: int | None
 ) -> Iterator[SectionPart]:
-    """Yield the table, and why its changes have no marks."""
     shown = list(rows) if most is None else list(rows)[:most]
     columns = (
         *sides(labels),

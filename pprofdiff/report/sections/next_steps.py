@@ -14,15 +14,11 @@ def next_steps(report: ReportModel, *, short: bool = False) -> Steps:
     if short:
         steps.append(Step("--full", "all tables"))
     if first is not None and first.is_cpu:
-        if first.grouped:
-            moved = [
-                group
-                for group in judged_groups(first)
-                if group.noise is False and group.id != "user"
-            ]
-            if moved:
-                top = max(moved, key=lambda group: abs(group.delta))
-                steps.append(Step(f"--explain {top.id}", "its stacks"))
+        groups = judged_groups(first) if first.grouped else []
+        moved = [one for one in groups if one.noise is False and one.id != "user"]
+        if moved:
+            top = max(moved, key=lambda group: abs(group.delta))
+            steps.append(Step(f"--explain {top.id}", "its stacks"))
         if first.normalization.mode == "per_second":
             steps.append(Step("--rps BASE:NEW", "cost per op"))
     if report.comparison.trace is not None:

@@ -264,10 +264,7 @@ def _chance(outcome: Outcome, measure: Measure) -> str:
 
 
 def _doubt(first: Measure, measure: Measure) -> str:
-    """Return that a metric next to one that changed may be unchanged, or "".
-
-    With one run per side that is so of most: how far runs differ is only assumed.
-    """
+    """Return that a metric next to one that changed may be unchanged, or ""."""
     alone = first.moved and measure.verdict == "unknown" and measure.cost.more_is
     return " (not significant)" if alone and min(measure.runs) > 1 else ""
 
@@ -371,7 +368,6 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
 
 
 def _others(outcome: Outcome, first: Measure) -> list[Measure]:
-    """Return the metrics shown next to the first one, without their intervals."""
     others = (m for m in outcome.measures if m is not first)
     return [m for m in others if _adds(m, first)][:_OTHERS]
 
@@ -415,7 +411,6 @@ def _fewer(measure: Measure, ratio: float) -> bool:
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:
-    """Return where the metric is from, and what its interval means."""
     base, new = measure.runs
     if measure.id == "control":
         return f"From {measure.source}: a slowdown of the whole machine cancels out."

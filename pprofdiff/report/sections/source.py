@@ -164,7 +164,7 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
     half = sum(widths[:3]) + 2
     lines = [
         CodeLine(f"{'flat':>{half}}  {'cum':>{sum(widths[3:]) + 2}}"),
-        CodeLine(_joined(_aligned(_HEADINGS, widths))),
+        CodeLine(_joined(_HEADINGS, widths)),
     ]
     skipped = 0
     for row, line, keep in zip(rows, found.lines, kept, strict=True):
@@ -174,7 +174,7 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
         if skipped:
             lines.append(_fold(skipped, sum(widths) + 6))
             skipped = 0
-        text = f"{_joined(_aligned(row.cells, widths))}  {row.at}{row.text}"
+        text = f"{_joined(row.cells, widths)}  {row.at}{row.text}"
         lines.append(CodeLine(text.rstrip(), _TONES[line.mark]))
     if skipped:
         lines.append(_fold(skipped, sum(widths) + 6))
@@ -209,18 +209,14 @@ def _row(line: ListingLine, written: Written) -> _Row:
 
 
 def _dotted(base: int, new: int, written: Written) -> tuple[str, ...]:
-    """Return base, new and delta, with a dot for 0."""
     texts = written(base, new)
     values = base, new, base or new
     return tuple(t if v else "." for t, v in zip(texts, values, strict=True))
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [f"{text:>{width}}" for text, width in zip(cells, widths, strict=True)]
-
-
-def _joined(cells: Sequence[str]) -> str:
-    return f"{' '.join(cells[:3])}  {' '.join(cells[3:])}"
+def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
+    words = [f"{text:>{width}}" for text, width in zip(cells, widths, strict=True)]
+    return f"{' '.join(words[:3])}  {' '.join(words[3:])}"
 
 
 def _fold(count: int, indent: int) -> CodeLine:
@@ -230,7 +226,7 @@ def _fold(count: int, indent: int) -> CodeLine:
 
 def _kept(lines: Sequence[ListingLine]) -> list[bool]:
     """Return which lines are shown: the first, what changed or costs, and around it."""
-    kept = [False] * len(lines)
+    kept = [i == 0 or line.text is None for i, line in enumerate(lines)]
     for i, line in enumerate(lines):
         around = -1
         if line.mark:
@@ -239,9 +235,6 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
             around = _AROUND_COST
         for near in range(max(i - around, 0), min(i + around + 1, len(lines))):
             kept[near] = True
-    kept[:1] = [True] * len(kept[:1])
-    for i, line in enumerate(lines):
-        kept[i] = kept[i] or line.text is None
     # A fold of one line is as long as the line.
     for i in range(1, len(kept) - 1):
         kept[i] = kept[i] or (kept[i - 1] and kept[i + 1])

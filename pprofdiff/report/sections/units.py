@@ -184,7 +184,6 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
 
 
 def _rest(shares: tuple[float, float], width: int) -> Row:
-    """Return the row of CPU outside all benchmark functions."""
     words = " → ".join(percent(share, 1) for share in shares)
     cells = [Cell("") for _ in range(width)]
     cells[0] = Cell(REST, tone="faint")

@@ -222,7 +222,6 @@ def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
 def _headings(
     headings: Sequence[str], align: str, widths: Sequence[int]
 ) -> Iterator[Line]:
-    """Yield headings, on several lines if a column is narrower."""
     columns_of = []
     for heading, width in zip(headings, widths, strict=True):
         words = [middle_cut(word, width) for word in heading.split()]

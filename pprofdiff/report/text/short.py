@@ -308,10 +308,7 @@ def _first_section(
     *,
     said: bool,
 ) -> Iterator[Block]:
-    """Yield the title of the first section, and its parts.
-
-    `said` is whether the causes say how numbers were made comparable.
-    """
+    """Yield the title and parts of the first section; `said` is as for `_measured`."""
     head: list[Part] = [Heading(section.heading if said else section.whole_heading)]
     matters = any(f.severity != "info" for f in report.findings.found)
     if section.lead and not matters:

@@ -190,10 +190,7 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[P
 
 
 def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Stack:
-    """Return one stack, leaf first, with the frames that decide and that pay.
-
-    `cost` is the cost of all samples with this stack, and its share of the total.
-    """
+    """Return one stack, leaf first, with its formatted `cost` and share."""
     owners = _attribution(diff, side)
     table = rules()
     names = diff.paired_functions.sides[side]

@@ -80,16 +80,12 @@ def movers(
 
 
 def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
-    """Return that no function's flat, or cum, changed."""
     how = " significantly" if diff.model else ""
     return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
 
 
 def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
-    """Return the rows that are not part of what runs benchmarks.
-
-    Functions in test files cost what they call, unless half of that is their own.
-    """
+    """Return the rows that are not part of what runs benchmarks."""
     flat, cum = (np.maximum(*table.raw(column)) for column in ("flat", "cum"))
     called = _in_tests(diff, table.names) & (2 * flat < cum)
     return ~(called | np.array([*map(is_testing, table.names)], np.bool_))
@@ -297,10 +293,7 @@ def _figures(
     noise: bool | None,
     there: tuple[bool, bool],
 ) -> Row:
-    """Return a row: the key and raw values of `sums`, and a name.
-
-    `there` says whether base and new have any samples of it.
-    """
+    """Return the row of a key and raw values; `there` is as for `ratio_cell`."""
     key, base, new = sums
     return Row(
         key,
@@ -315,7 +308,6 @@ def _figures(
 
 
 def _in_chain(name: Cell, others: int) -> Cell:
-    """Return a row's name with the number of others that share the row."""
     if not others:
         return name
     more = f"(+{others} in its chain)"

@@ -39,7 +39,6 @@ def noise_sentence(
     row = max(within, key=lambda row: abs(groups[row].delta))
     largest, runs = groups[row], together(diff.ledger.every("group").runs, [row])
     reach = float(model.reach(runs)[0])
-    scale = scale_of(diff)
     given = "at this length" if hosts is None else "with this many hosts"
     text = (
         f"within noise: {given} {largest.label} must change by "
@@ -48,16 +47,14 @@ def noise_sentence(
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]
     times = float(model.lengths_needed(runs)[0])
-    if hosts is not None and 1 < times < 1000:
-        text += (
-            f"; its {scale.number(largest.delta, signed=True)} would need about "
-            f"{times * hosts:,.0f} per side"
-        )
-    elif len(lengths) == 2 and 1 < times < 1000:
-        text += (
-            f"; its {scale.number(largest.delta, signed=True)} would need profiles "
-            f"of about {_span(times * max(lengths) / 1e9)}"
-        )
+    needed = ""
+    if hosts is not None:
+        needed = f"about {times * hosts:,.0f} per side"
+    elif len(lengths) == 2:
+        needed = f"profiles of about {_span(times * max(lengths) / 1e9)}"
+    if needed and 1 < times < 1000:
+        delta = scale_of(diff).number(largest.delta, signed=True)
+        text += f"; its {delta} would need {needed}"
     yield Sentence(f"{text}.", "noise")
 
 

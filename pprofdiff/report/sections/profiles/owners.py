@@ -142,7 +142,6 @@ def _without_doubt(
 
 
 def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
-    """Return whether a category is worth a row."""
     base, new = diff.totals
     return (
         part.base > _WORTH_A_LINE * base
@@ -244,6 +243,5 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
 
 
 def _mostly(paid: View) -> str:
-    """Return the category that a call site pays most for, on either side."""
     category = paid["category"][np.maximum(paid.base, paid.new).argmax()]
     return rules().category_labels[rules().categories[int(category)]]

@@ -123,11 +123,7 @@ def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None
 def _call_sites(
     report: ReportModel, diff: ProfileDiff, rows: int | None
 ) -> Iterator[Table]:
-    """Yield the call sites; for benchmarks that count, within their operations.
-
-    If tiny objects share a block, a site has at least as many as profiles count. Sites
-    have no marks if the counts did not change.
-    """
+    """Yield the call sites; for benchmarks that count, within their operations."""
     if _counted(report, diff) is None:
         yield from call_sites(diff, report.profiles, report.labels, rows)
         return
@@ -155,7 +151,6 @@ def _contents(diff: ProfileDiff) -> str:
 
 
 def _tops(diff: ProfileDiff) -> tuple[str, ...]:
-    """Return which tables say in short what changed."""
     if is_heap(diff.new.profile):
         return ("call_sites",)
     return ("cum", "flat") if diff.is_cpu else ("cum",)

@@ -152,7 +152,6 @@ def report_of(
     `unread` has a line for each input that could not be read. With `sources`, findings
     name the changed lines behind them.
     """
-    unique: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
     of_sides = [*comparison.caveats()]
     if comparison.of_fleets:
@@ -161,9 +160,7 @@ def report_of(
     if comparison.measured:
         # Not actionable: the measurement itself decides how long and how often.
         of_sides = [one for one in of_sides if one.id not in _OF_CAPTURES]
-    caveats = (*of_sides, *_of_runs(comparison))
-    for caveat in (*lost, *warnings, *caveats):
-        unique.setdefault(caveat.text, caveat)
+    caveats = [*lost, *warnings, *of_sides, *_of_runs(comparison)]
     decided = outcome(comparison)
     if comparison.measured:
         # Most reports are not measured and need not load how benchmarks are compared.
@@ -183,15 +180,12 @@ def report_of(
     if code is not None:
         comparison, decided, behind = _looked_up(comparison, decided, findings, code)
         findings, changed, unchanged = behind[:3]
-        for caveat in behind.caveats:
-            if comparison.measured:
-                continue
-            unique.setdefault(caveat.text, caveat)
+        caveats += () if comparison.measured else behind.caveats
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(given[0]), _inputs(given[1], _paired(comparison))),
         comparison=comparison,
-        warnings=(*unique.values(), *_of_builds(comparison, findings)),
+        warnings=_unique((*caveats, *_of_builds(comparison, findings))),
         filters=tuple(filters),
         outcome=decided,
         account=account(comparison),
@@ -252,9 +246,10 @@ def _none_ran(behind: Behind) -> bool:
 def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:
     """Raise ContradictionError for a contradiction, if ``PPROFDIFF_CHECK`` is set."""
     if os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking.sentences import check
+        from pprofdiff.report.checking.model import check
+        from pprofdiff.report.checking.sentences import contradictions
 
-        check(report.outcome, report.findings, report.gc, rulings)
+        check(contradictions(report.outcome, report.findings, report.gc, rulings))
 
 
 def judged(report: ReportModel, gate: Gate) -> ReportModel:
@@ -270,10 +265,16 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
         outcome = "none" if verdict.outcome == "pass" else verdict.outcome
         verdict = verdict._replace(outcome=outcome, unread=unread)
     _check(report, verdict.rules)
-    unique = {caveat.text: caveat for caveat in report.warnings}
-    for caveat in verdict_caveats(verdict):
+    warnings = _unique((*report.warnings, *verdict_caveats(verdict)))
+    return report._replace(verdict=verdict, warnings=warnings)
+
+
+def _unique(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
+    """Return the first caveat of each text."""
+    unique: dict[str, Caveat] = {}
+    for caveat in caveats:
         unique.setdefault(caveat.text, caveat)
-    return report._replace(verdict=verdict, warnings=tuple(unique.values()))
+    return tuple(unique.values())
 
 
 def _of_builds(comparison: Comparison, findings: Findings) -> Iterator[Caveat]:
@@ -305,12 +306,10 @@ def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
         if kind.inputs and (captures := side.of(kind.id))
         for entry in resolve(kind.inputs)(captures)
     )
-    return entries if side.fleet is None else _of_fleet(entries, side.fleet, paired)
-
-
-def _of_fleet(entries: Sequence[Input], fleet: Fleet, paired: str) -> tuple[Input, ...]:
+    if side.fleet is None:
+        return entries
     kinds = by_kind(entries).values()
-    return tuple(_added(several, fleet, paired) for several in kinds)
+    return tuple(_added(several, side.fleet, paired) for several in kinds)
 
 
 def _paired(comparison: Comparison) -> str:

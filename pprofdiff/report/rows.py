@@ -220,6 +220,17 @@ class Table(Struct, frozen=True, eq=False, dict=True):
         """Return the table with its first rows."""
         return replace(self, rows=self.rows[:count])
 
+    def without_empty(self) -> Table:
+        """Return the table without columns that are empty in all rows."""
+        used = [
+            i
+            for i in range(len(self.columns))
+            if i == self.names or any(row.cells[i].text for row in self.rows)
+        ]
+        rows = (replace(r, cells=tuple(r.cells[i] for i in used)) for r in self.rows)
+        columns = tuple(self.columns[i] for i in used)
+        return replace(self, columns=columns, rows=tuple(rows))
+
 
 class Sentence(Struct, frozen=True):
     """A paragraph; `key` says what it is about if a table could stand in its place.
@@ -241,10 +252,7 @@ class Heading(Struct, frozen=True):
 
 
 def prefix_of(lines: ChangedLines) -> str:
-    """Return what precedes a location that new does not have as such: ``removed: ``.
-
-    That is said of functions; of others, ``lines removed: ``.
-    """
+    """Return what precedes a location that new does not have as such: ``removed: ``."""
     if lines.verb == "removed" and not lines.dropped:
         return "lines removed: "
     return f"{lines.verb}: " if lines.verb in ("removed", "moved") else ""
@@ -331,10 +339,7 @@ class SourceNote(NamedTuple):
         return self.lines is not None and self.lines.place in places
 
     def below(self, title: str, *, titled: bool, known: bool = False) -> SourceNote:
-        """Return the note below a title with its function, with `titled` its lines.
-
-        If they are `known`, it has no amount, nor one that the title has.
-        """
+        """Return the note below a title with its function, with `titled` its lines."""
         amount = "" if known or self.amount in title else self.amount
         if not titled:
             return self._replace(named=True, amount=amount)
@@ -389,10 +394,7 @@ class Reason(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What changed, with its amount and severity, below the label of its code.
-
-        Changed lines and their commits, or the costliest line, follow the function.
-        """
+        """What changed, where and how much, after the label of its code."""
         found, said = self.finding, self.finding.title
         where = [found.line] if found.line else []
         if self.lines is not None:
@@ -446,10 +448,7 @@ class Code(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True):
-    """A function of a stack: whether it decides the category, or pays for it.
-
-    `kind` says what a leaf does, "" for nothing in particular.
-    """
+    """A function of a stack: whether it decides or pays, and what a leaf does."""
 
     name: str
     role: Literal["", "decides", "pays"] = ""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from pprofdiff.cli.main import main
+from pprofdiff.loaders.profiles.encode import compress, encode
+from tests.building import built
 from tests.traces.toolchains import digest, once, session
 
 # Milliseconds for what a page is to show: on a busy machine it comes late, and one that
@@ -54,6 +57,28 @@ def chromium():
         browser = started.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+def pair_of(folder, *sides):
+    """Write the CPU samples of both sides as profiles; return their paths."""
+    for name, samples in zip("ab", sides, strict=True):
+        (folder / name).write_bytes(compress(encode(built(list(samples)))))
+    return folder / "a", folder / "b"
+
+
+def stacks_of(diff, side):
+    """Yield the stack of each sample of a side, root first, as the page names it."""
+    profile = (diff.base, diff.new)[side].profile
+    functions, lines = diff.paired_functions, profile.locations.line_offsets
+    names = [functions.names[i] for i in functions.union[side]]
+    ids = functions.sides[side].ids
+    for start, end in pairwise(profile.stack_offsets.tolist()):
+        stack = [
+            names[ids[line]]
+            for location in profile.stack_locations[start:end]
+            for line in range(lines[location], lines[location + 1])
+        ]
+        yield stack[::-1]
 
 
 @pytest.fixture(scope="session")

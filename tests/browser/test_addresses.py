@@ -8,9 +8,8 @@ from urllib.parse import quote, unquote
 import pytest
 
 import pprofdiff
-from pprofdiff.loaders.profiles.encode import compress, encode
-from tests.browser.test_flame import HOSTILE, place
-from tests.building import MS, Sample, built
+from tests.browser.conftest import stacks_of
+from tests.browser.test_flame import HOSTILE, growing, status
 from tests.conftest import DATA
 
 RUNS = [DATA / f"unchanged/run{i}" for i in range(1, 9)]
@@ -32,36 +31,14 @@ def again(written):
 def paths_of(*runs):
     """Return the paths of all CPU stacks of two runs, root first."""
     diff = pprofdiff.diff(*(run / "cpu.pb.gz" for run in runs)).data
-    names = diff.paired_functions.names
-    paths = set()
-    for side, union, functions in zip(
-        (diff.base, diff.new),
-        diff.paired_functions.union,
-        diff.paired_functions.sides,
-        strict=True,
-    ):
-        profile, ids = side.profile, functions.ids
-        lines = profile.locations.line_offsets
-        for start, end in zip(
-            profile.stack_offsets[:-1], profile.stack_offsets[1:], strict=True
-        ):
-            stack = [
-                names[union[ids[line]]]
-                for location in profile.stack_locations[start:end]
-                for line in range(lines[location], lines[location + 1])
-            ][::-1]
-            paths.update(tuple(stack[:n]) for n in range(1, len(stack) + 1))
-    return paths
+    stacks = (stack for side in (0, 1) for stack in stacks_of(diff, side))
+    return {tuple(stack[:n]) for stack in stacks for n in range(1, len(stack) + 1)}
 
 
 def follow(page, fragment):
     """Follow an address within the page, as its links do."""
     page.evaluate("text => location.hash = text", fragment)
     page.wait_for_function("text => location.hash === text", arg=fragment)
-
-
-def status(page):
-    return page.locator(".flames p[aria-live]").first.inner_text()
 
 
 def current(page):
@@ -226,14 +203,8 @@ def test_a_frame_leads_to_its_row(opened, written):
 
 @pytest.mark.whole
 def test_hostile_names_have_addresses_too(opened, written, tmp_path):
-    for side, cpu in enumerate((50 * MS, 90 * MS)):
-        rows = [
-            Sample(tuple(map(place, ("leaf", name, "main"))), (5, cpu * (i + 1)))
-            for i, name in enumerate(HOSTILE)
-        ]
-        (tmp_path / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    page_file = written(tmp_path / "a", tmp_path / "b", "--work=1:1")
-    with opened(page_file) as page:
+    stacks = [("leaf", name, "main") for name in HOSTILE]
+    with opened(written(*growing(tmp_path, stacks), "--work=1:1")) as page:
         assert linked(page)
         for name in HOSTILE:
             follow(page, f"#cpu;f={quote(name, safe=chr(39) + '!()*~/')}")
@@ -253,13 +224,8 @@ def test_hostile_names_have_addresses_too(opened, written, tmp_path):
 def test_a_word_of_prose_is_no_name(opened, written, tmp_path):
     """In profiles of other languages functions are called as anything is."""
     words = ("the", "functions", "of", "CPU", "code")
-    for side, cpu in enumerate((50 * MS, 90 * MS)):
-        rows = [
-            Sample(tuple(map(place, (name, "main.main"))), (5, cpu * (i + 1)))
-            for i, name in enumerate(words)
-        ]
-        (tmp_path / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    with opened(written(tmp_path / "a", tmp_path / "b", "--work=1:1")) as page:
+    stacks = [(name, "main.main") for name in words]
+    with opened(written(*growing(tmp_path, stacks), "--work=1:1")) as page:
         assert {named(link)[1] for link in linked(page, "th")} >= {"code", "main.main"}
         texts = page.locator("main p a.flame-to").all_inner_texts()
         assert set(texts) <= {"main.main"}

@@ -14,9 +14,9 @@ from pprofdiff.analysis.call_tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import short, with_path
-from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.units import times
-from tests.building import MS, Frame, Place, Sample, built
+from tests.browser.conftest import pair_of, stacks_of
+from tests.building import MS, Frame, Place, Sample
 from tests.conftest import DATA
 from tests.examples import daily
 from tests.report.html.unpacking import names_of
@@ -75,17 +75,32 @@ def page_file(written):
 @pytest.fixture(scope="module")
 def hostile_file(written, tmp_path_factory):
     """Return a page whose functions have names that mean harm, and deep recursion."""
-    folder = tmp_path_factory.mktemp("hostile")
     stacks = [("leaf", name, "main") for name in HOSTILE]
     stacks.append(("end", *["again"] * 2000, "main"))
-    for side, cpu in enumerate((50 * MS, 90 * MS)):
-        rows = [Sample(tuple(map(place, s)), (5, cpu)) for s in stacks[side:]]
-        (folder / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    return written(folder / "a", folder / "b")
+    sides = (
+        [sample(stack, 5, cpu) for stack in some]
+        for some, cpu in ((stacks, 50 * MS), (stacks[1:], 90 * MS))
+    )
+    return written(*pair_of(tmp_path_factory.mktemp("hostile"), *sides))
 
 
-def place(name):
-    return Place((Frame(name),), 0x400000 + hash(name) % 0x100000)
+def sample(stack, count, cpu, labels=()):
+    """Return a sample of a stack, leaf first, whose functions have these names."""
+    places = (Place((Frame(f),), 0x400000 + hash(f) % 0x100000) for f in stack)
+    return Sample(tuple(places), (count, cpu), labels)
+
+
+def growing(folder, stacks, labels=None):
+    """Write profiles in which each stack costs more than the one before; in new, more."""
+    labels = labels or [()] * len(stacks)
+    sides = (
+        [
+            sample(stack, 5, cpu * i, own)
+            for i, (stack, own) in enumerate(zip(stacks, labels, strict=True), 1)
+        ]
+        for cpu in (50 * MS, 90 * MS)
+    )
+    return pair_of(folder, *sides)
 
 
 PATTERNS = ("mallocgc", "^runtime\\.gc", "JSON|json", "net")
@@ -125,6 +140,10 @@ def scaled(diff, base, new):
 
 def status(page):
     return page.locator(".flames p[aria-live]").first.inner_text()
+
+
+def matched(page):
+    return page.locator(".flames output").inner_text()
 
 
 def test_the_tree_has_the_totals(opened, page_file, diff):
@@ -193,11 +212,12 @@ def unlike(written, tmp_path_factory):
         "main.more": (400, 691), "main.tenfold": (300, 2_994), "main.many": (3, 312),
         "main.most": (2, 62_500), "main.edge": (9_996, 100), "main.over": (10_005, 100),
     }  # fmt: skip
-    folder = tmp_path_factory.mktemp("unlike")
-    for side in (0, 1):
-        rows = [Sample((place(f),), (1, both[side] * MS)) for f, both in sizes.items()]
-        (folder / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    return written(folder / "a", folder / "b", "--work=1:1"), sizes
+    sides = (
+        [sample((f,), 1, both[side] * MS) for f, both in sizes.items()]
+        for side in (0, 1)
+    )
+    paths = pair_of(tmp_path_factory.mktemp("unlike"), *sides)
+    return written(*paths, "--work=1:1"), sizes
 
 
 def test_a_factor_is_written_as_in_the_rest_of_the_report(opened, unlike):
@@ -243,7 +263,7 @@ def test_a_search_counts_no_sample_twice(opened, page_file, compared, diff, patt
     sums = stacks[hit][["base_cum", "new_cum"]].sum()
     with opened(page_file) as page:
         page.get_by_label("search frames").fill(pattern)
-        words = page.locator(".flames output").inner_text()
+        words = matched(page)
     shares = re.findall(r"([\d.]+)%", words)
     for share, part, whole in zip(shares, sums, diff.totals, strict=True):
         assert_shown(share, 100 * part / whole)
@@ -272,14 +292,11 @@ def folding():
 @pytest.fixture(scope="module")
 def folded_file(folding, written, tmp_path_factory):
     """Return the page of such stacks: milliseconds an operation."""
-    folder = tmp_path_factory.mktemp("folding")
-    for side in (0, 1):
-        rows = [
-            Sample(tuple(map(place, stack[::-1])), (1, values[side]))
-            for stack, values in folding.items()
-        ]
-        (folder / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    return written(folder / "a", folder / "b", "--work=1:1")
+    sides = (
+        [sample(stack[::-1], 1, both[side]) for stack, both in folding.items()]
+        for side in (0, 1)
+    )
+    return written(*pair_of(tmp_path_factory.mktemp("folding"), *sides), "--work=1:1")
 
 
 def amounts(text):
@@ -302,7 +319,7 @@ def test_a_search_is_exact_whatever_is_folded(opened, folded_file, folding):
         for name in ("main.Method123", "main.Method7", "main.call00014", "main.again2"):
             go(page)
             page.get_by_label("search frames").fill(f"^{name}$".replace(".", "\\."))
-            words = page.locator(".flames output").inner_text()
+            words = matched(page)
             assert "count twice" not in words
             assert " functions" not in words
             cum, flat, *hidden = amounts(words)
@@ -311,7 +328,7 @@ def test_a_search_is_exact_whatever_is_folded(opened, folded_file, folding):
             assert len(hidden) == words.count("in folded frames")
             assert hidden or "call" in name
             go(page, f=name)
-            assert page.locator(".flames output").inner_text() == words
+            assert matched(page) == words
             # Callers and callees of it, wherever they are, add up to the same.
             for pivot in ("callers", "merged"):
                 go(page, t=1, p=pivot, f=name)
@@ -324,7 +341,7 @@ def test_a_sum_over_folded_functions_says_what_it_is(opened, folded_file, foldin
 
     with opened(folded_file) as page:
         page.get_by_label("search frames").fill("Method12[0-9]$")
-        words = page.locator(".flames output").inner_text()
+        words = matched(page)
         drawn, more, _ = map(read, amounts(words))
         assert_shown(amounts(words)[2], exact(folding, wanted, leaf=True))
         assert words.endswith("exactly · 10 functions")
@@ -333,8 +350,8 @@ def test_a_sum_over_folded_functions_says_what_it_is(opened, folded_file, foldin
         slack = drawn[1] + more[1]
         assert drawn[0] + more[0] - slack <= exact(folding, wanted) <= drawn[0] + slack
         page.get_by_label("search frames").fill("main.hot$")
-        assert "folded" not in page.locator(".flames output").inner_text()
-        assert_shown(amounts(page.locator(".flames output").inner_text())[0], 20)
+        assert "folded" not in matched(page)
+        assert_shown(amounts(matched(page))[0], 20)
 
 
 def test_a_function_that_is_only_folded_says_so(opened, folded_file, folding):
@@ -344,7 +361,7 @@ def test_a_function_that_is_only_folded_says_so(opened, folded_file, folding):
         assert known == {name for stack in folding for name in stack}
         go(page, f="main.rare8500")
         assert status(page).startswith("main.rare8500 is in folded frames alone. ")
-        words = page.locator(".flames output").inner_text()
+        words = matched(page)
         assert_shown(amounts(words)[0], exact(folding, "main.rare8500".__eq__))
 
 
@@ -401,7 +418,7 @@ def test_typing_in_a_field_is_only_typing(opened, page_file):
         page.keyboard.type("ti(")
         assert page.get_by_label("search frames").input_value() == "ti("
         assert "t=1" not in page.evaluate("location.hash")
-        assert page.locator(".flames output").inner_text() == "not a regular expression"
+        assert matched(page) == "not a regular expression"
 
 
 def test_matches_are_visited_in_turn(opened, page_file):
@@ -428,18 +445,9 @@ def test_collapsed_recursion_is_one_frame(opened, hostile_file):
 
 @pytest.mark.whole
 def test_hostile_labels_are_only_labels(opened, written, tmp_path):
-    for side, cpu in enumerate((50 * MS, 90 * MS)):
-        rows = [
-            Sample(
-                tuple(map(place, (f"main.f{i}", "main.main"))),
-                (5, cpu * (i + 1)),
-                ((HOSTILE[i // 6], name),),
-            )
-            for i, name in enumerate(HOSTILE)
-            if len(name) < 500
-        ]
-        (tmp_path / "ab"[side]).write_bytes(compress(encode(built(rows))))
-    with opened(written(tmp_path / "a", tmp_path / "b"), width=390) as page:
+    labels = [((HOSTILE[i // 6], n),) for i, n in enumerate(HOSTILE) if len(n) < 500]
+    stacks = [(f"main.f{i}", "main.main") for i in range(len(labels))]
+    with opened(written(*growing(tmp_path, stacks, labels)), width=390) as page:
         part = page.get_by_label("samples shown")
         kinds = part.locator("optgroup").evaluate_all("list => list.map(g => g.label)")
         assert kinds == ["goroutine root", f"label {HOSTILE[0]}", f"label {HOSTILE[1]}"]
@@ -678,31 +686,16 @@ def test_it_opens_where_a_cause_costs_cpu(opened, written):
 def labelled(diff, side):
     """Return (stack root first, handler or "", value) of a side's CPU samples."""
     profile = (diff.base, diff.new)[side].profile
-    functions = diff.paired_functions.sides[side]
-    union = diff.paired_functions.union[side]
-    names, strings, labels = (
-        diff.paired_functions.names,
-        profile.strings,
-        profile.labels,
-    )
+    strings, labels = profile.strings, profile.labels
+    rows = (column.tolist() for column in (labels.sample, labels.key, labels.text))
     handler = {
         sample: strings[text]
-        for sample, key, text in zip(
-            labels.sample.tolist(),
-            labels.key.tolist(),
-            labels.text.tolist(),
-            strict=True,
-        )
+        for sample, key, text in zip(*rows, strict=True)
         if strings[key] == "handler"
     }
-    ends, lines = profile.stack_offsets, profile.locations.line_offsets
-    for i, value in enumerate(diff.values[side].tolist()):
-        stack = [
-            names[union[functions.ids[line]]]
-            for location in profile.stack_locations[ends[i] : ends[i + 1]]
-            for line in range(lines[location], lines[location + 1])
-        ]
-        yield stack[::-1], handler.get(i, ""), value
+    values = diff.values[side].tolist()
+    for i, stack in enumerate(stacks_of(diff, side)):
+        yield stack, handler.get(i, ""), values[i]
 
 
 CHOSEN = (
@@ -755,7 +748,7 @@ def test_a_part_of_the_samples_is_shown_alone(
                 for cell, value in zip(row(page)[1:3], wanted, strict=True):
                     assert_shown(cell, value)
         go(page, x=part, q="mallocgc$")
-        words = page.locator(".flames output").inner_text()
+        words = matched(page)
         shares = re.findall(r"([\d.]+)%", words)
         wanted = sums(lambda stack: any(n.endswith("mallocgc") for n in stack))
         for share, value, whole in zip(
@@ -769,15 +762,11 @@ def test_a_part_of_the_samples_is_shown_alone(
 @pytest.fixture(scope="module")
 def pair_file(written, tmp_path_factory):
     """Return a page of 200 ms of base and 300 ms of new, of three functions."""
-    folder = tmp_path_factory.mktemp("pair")
-    sides = {"main.a": 100, "main.b": 100}, {"main.a": 200, "main.c": 100}
-    for side, functions in zip("ab", sides, strict=True):
-        rows = [
-            Sample((place(f), place("main.main")), (1, value * MS))
-            for f, value in functions.items()
-        ]
-        (folder / side).write_bytes(compress(encode(built(rows))))
-    return written(folder / "a", folder / "b", "--work=1:1")
+    times = {"main.a": 100, "main.b": 100}, {"main.a": 200, "main.c": 100}
+    sides = (
+        [sample((f, "main.main"), 1, ms * MS) for f, ms in t.items()] for t in times
+    )
+    return written(*pair_of(tmp_path_factory.mktemp("pair"), *sides), "--work=1:1")
 
 
 def named_at(page, x, row):

@@ -164,20 +164,6 @@ def test_what_moved_in_a_package(seen, name):
         )
 
 
-def test_a_table_gives_the_rows_of_a_package(seen):
-    with seen(WITH_JSON["health-check"]) as page:
-        field = page.get_by_role("searchbox", name="Filter the rows").first
-        field.fill("encoding/json")
-        rows = page.locator("#part0 table[data-seen]").first.locator("tbody tr:visible")
-        assert rows.count() == 7
-        names = [row.locator("th").get_attribute("title") for row in rows.all()]
-        assert all("encoding/json." in name for name in names)
-        field.fill("(*encodeState).(")
-        assert rows.count() == 0
-        field.fill("(*encodeState")
-        assert rows.count() == 2
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_a_folded_table_says_what_changed_most_in_it(seen, name):

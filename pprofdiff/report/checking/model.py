@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isclose
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import Span
+from pprofdiff.errors import ContradictionError
 
 ROUNDING = 1e-6
 """Sums in floating point are off by less, relative to their parts."""
@@ -21,6 +23,12 @@ class Contradiction(NamedTuple):
     def __str__(self) -> str:
         """Return both on one line."""
         return f"{self.check}: {self.text}"
+
+
+def check(found: Sequence[Contradiction]) -> None:
+    """Raise ContradictionError for any contradictions."""
+    if found:
+        raise ContradictionError("; ".join(map(str, found)))
 
 
 def title_spans(finding: Finding) -> list[Span]:

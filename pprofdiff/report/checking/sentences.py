@@ -16,7 +16,6 @@ from pprofdiff.analysis.causes.finding import Finding, Findings
 from pprofdiff.analysis.causes.wording import Span, alike
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.analysis.outcome.model import Outcome
-from pprofdiff.errors import ContradictionError
 from pprofdiff.report.checking.model import ROUNDING, Contradiction, title_spans
 
 # Words around a number that is no figure: a release, what is left of a list, a constant
@@ -52,18 +51,6 @@ def contradictions(
         *_of_findings(findings),
         *_of_gate(rulings),
     ]
-
-
-def check(
-    outcome: Outcome,
-    findings: Findings,
-    gc: GCAccount | None = None,
-    rulings: Sequence[Ruling] = (),
-) -> None:
-    """Raise ContradictionError if there are `contradictions`."""
-    found = contradictions(outcome, findings, gc, rulings)
-    if found:
-        raise ContradictionError("; ".join(map(str, found)))
 
 
 def _of_outcome(outcome: Outcome) -> Iterator[Contradiction]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Fact, Finding, Findings
-from pprofdiff.errors import ContradictionError
 from pprofdiff.report.checking.model import Contradiction, near, title_spans
-from pprofdiff.report.rows import Row, Section, Table, tables_of
+from pprofdiff.report.rows import Row, Section, Table
 from pprofdiff.units import scale
 
 
@@ -16,7 +15,7 @@ def of_tables(sections: Iterable[Section]) -> list[Contradiction]:
     return [
         contradiction
         for section in sections
-        for table in tables_of(section.parts)
+        for table in section.tables
         for contradiction in _of_table(table)
     ]
 
@@ -36,12 +35,6 @@ def of_evidence(findings: Findings, sections: Sequence[Section]) -> list[Contrad
     ]
 
 
-def check(findings: Findings, sections: Sequence[Section]) -> None:
-    """Raise ContradictionError if sections contradict themselves or the findings."""
-    if found := [*of_tables(sections), *of_evidence(findings, sections)]:
-        raise ContradictionError("; ".join(map(str, found)))
-
-
 def _of_table(table: Table) -> Iterator[Contradiction]:
     """Yield rows whose mark, delta or ratio does not fit their base and new."""
     base, new = table.place("base"), table.place("new")
@@ -52,7 +45,8 @@ def _of_table(table: Table) -> Iterator[Contradiction]:
         before, after = row.cells[base].value, row.cells[new].value
         if before is None or after is None:
             continue
-        for at, value in ((delta, after - before), (ratio, _over(after, before))):
+        over = after / before if before else None
+        for at, value in ((delta, after - before), (ratio, over)):
             if at < 0 or value is None:
                 continue
             cell = row.cells[at]
@@ -110,7 +104,7 @@ def _against_rows(
         for fact in finding.evidence:
             if fact.source.split()[0] == source:
                 facts.setdefault(fact.what, []).append(fact)
-    for table in tables_of(section.parts):
+    for table in section.tables:
         for row, name in _rows_of_facts(table):
             for fact in facts.get(name, ()):
                 if not _says(section, table, row, fact):
@@ -145,10 +139,6 @@ def _says(section: Section, table: Table, row: Row, fact: Fact) -> bool:
 
 def _unit(table: Table, row: Row, place: int) -> str:
     return row.cells[place].unit or table.columns[place].unit
-
-
-def _over(new: float, base: float) -> float | None:
-    return new / base if base else None
 
 
 def _named(table: Table, row: Row) -> str:

@@ -25,10 +25,7 @@ _LABEL = 20
 
 
 class Step(NamedTuple):
-    """One part: its label, formatted base, new and delta, and its segment of the bar.
-
-    Segments lie end to end; the last one, the `whole`, is the sum.
-    """
+    """One part: its label, formatted base, new and delta, its segment of the bar."""
 
     label: str
     base: str

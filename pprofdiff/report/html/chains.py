@@ -22,10 +22,7 @@ _BUDGET = 3_000
 
 
 def packed_chains(diff: TraceDiff, *, budget: int = _BUDGET) -> dict[str, Any]:
-    """Return the chains as the document of `flame.packed`, with ``waits`` set.
-
-    Groups are the kinds of ends.
-    """
+    """Return the chains, grouped by kind of end, as the document of `flame.packed`."""
     chains = chain_tree(diff, budget)
     tree, totals = chains.tree, chains.totals
     styles = [END_STYLES[kind] for kind in KINDS]

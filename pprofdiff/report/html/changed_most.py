@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.rows import Row, Section, Table
 from pprofdiff.report.sections import tiles
+from pprofdiff.report.sections.changes import capitalized
 
 # A line has room for this much of a name next to two values.
 _NAME = 60
@@ -100,7 +101,7 @@ def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked
 
 
 def _totals(section: Section) -> str:
-    sentences = (
-        f"{one.name} {one.values} ({one.change.signed})." for one in tiles(section)
+    return " ".join(
+        f"{capitalized(one.name)} {one.values} ({one.change.signed})."
+        for one in tiles(section)
     )
-    return " ".join(f"{text[:1].upper()}{text[1:]}" for text in sentences)

@@ -25,6 +25,7 @@ from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
+from pprofdiff.report.sections.changes import capitalized
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
@@ -76,10 +77,7 @@ class Comparison(NamedTuple):
 
 
 class Waits(NamedTuple):
-    """What goroutines waited for: how times are scaled, a chart, a table, the chains.
-
-    `lanes` says whether there are the worst moments to link to.
-    """
+    """What goroutines waited for; `lanes` says whether there are moments to link to."""
 
     anchor: str
     mode: str
@@ -111,10 +109,7 @@ def render(report: ReportModel) -> str:
 
 
 class Listings(NamedTuple):
-    """Source listings: what is compared, in which mode, and whether some are left out.
-
-    `anchors` are the functions' by name; the keys of `codes` are the same.
-    """
+    """Source listings; `left` says if some are left out, `anchors` are by function."""
 
     of: str
     mode: str
@@ -275,7 +270,7 @@ def _comparison(section: Section, anchor: str, *, is_open: bool) -> Comparison:
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
-        lead=f"{lead[:1].upper()}{lead[1:]}" or printable(_in_short(section)),
+        lead=capitalized(lead) or printable(_in_short(section)),
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         is_open=is_open,
         charts=tuple(chart for chart in every if not chart.brief),

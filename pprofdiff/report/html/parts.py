@@ -26,6 +26,7 @@ from pprofdiff.report.rows import (
     pieces,
     written,
 )
+from pprofdiff.report.sections.changes import capitalized
 from pprofdiff.units import printable
 
 # A table of more than _SEEN + _SPARE rows shows _SEEN of them at first.
@@ -337,10 +338,7 @@ class Chunk(NamedTuple):
 
 
 def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[Chunk]:
-    """Return parts in chunks, each a table with the sentences around it.
-
-    Those without a table, or with its key in `shown`, are visible at first.
-    """
+    """Return parts in chunks; those without a table or of a `shown` key are visible."""
     keys: set[str] = set()
     made = []
     for blocks in pieces(parts, DrawnTable):
@@ -359,6 +357,5 @@ def _chunk(blocks: tuple[Drawn, ...], shown: Container[str], title: str) -> Chun
     note = f"{rows}, {table.moved} marked" if table.moved else rows
     if table.most and many > 1:
         note += f"; changed most: {table.most}"
-    named = table.named or title
-    named = f"{named[:1].upper()}{named[1:]}"
+    named = capitalized(table.named or title)
     return Chunk(table.key, named, note, blocks, table.key in shown)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
 from pprofdiff.analysis.judge.samples import Summary
+from pprofdiff.report.json import Row
 
 
-def comparison_row(diff: BenchmarkDiff) -> dict[str, Any]:
+def comparison_row(diff: BenchmarkDiff) -> Row:
     """Return the entry of ``comparisons`` for benchmarks."""
     return {"kind": "benchmark", "rows": benchmark_rows(diff)}
 
 
-def load_row(diff: BenchmarkDiff) -> dict[str, Any]:
+def load_row(diff: BenchmarkDiff) -> Row:
     """Return the entry of ``comparisons`` for load generators.
 
     Rows are as of benchmarks: ``rate`` in req/s, ``failed`` in %, ``mean``, ``p50``,
@@ -22,7 +21,7 @@ def load_row(diff: BenchmarkDiff) -> dict[str, Any]:
     return {"kind": "load", "rows": benchmark_rows(diff)}
 
 
-def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
+def benchmark_rows(diff: BenchmarkDiff) -> list[Row]:
     """Return one object per benchmark and unit, missing values None.
 
     ``base``, ``new`` and their bounds are medians in ``unit``. For interleaved rounds

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from math import exp
-from typing import Any
 
 from pprofdiff.analysis.bisection.result import Bisection, Curve
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 
 def search_row(found: Bisection) -> Row:

@@ -7,12 +7,12 @@ null.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from pprofdiff._version import __version__
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.figures import count_runs, run_figures
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.json import Row
 from pprofdiff.report.json.bisection import search_row
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
@@ -27,8 +27,6 @@ from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
 
 SCHEMA = "pprofdiff/1"
-
-Row = dict[str, Any]
 
 # Fields of an input, in schema order; counts that only its kind has follow them.
 _INPUT = (

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from pprofdiff.analysis.causes.finding import Finding, Findings
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 # Fields that JSON names as findings do.
 _SAME = ("id", "severity", "direction", "title", "text")

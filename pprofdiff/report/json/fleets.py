@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs, moved_in_any
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 
 def fleet_row(comparison: Comparison) -> Row:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pprofdiff.analysis.account.gc import GCAccount
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.ledger.gc_price import FACTORS, Factor
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit, is_bounded
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 # Fields that JSON names as rulings do.
 _OF_RULING = (
@@ -41,10 +38,7 @@ def outcome_row(outcome: Outcome) -> Row:
 
 
 def unit_rows(outcome: Outcome) -> list[Row]:
-    """Return the cost per op of each benchmark, or of each value of ``label``.
-
-    Times are in seconds.
-    """
+    """Return the cost per op, in seconds, of each benchmark or value of ``label``."""
     if outcome.by_label is None:
         return [_unit(unit, None) for unit in outcome.units]
     return [_unit(unit, outcome.by_label.key) for unit in outcome.by_label.units]

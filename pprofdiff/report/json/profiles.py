@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pprofdiff.analysis.judge.judgement import Judgement
@@ -12,8 +10,7 @@ from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 
 def profile_row(diff: ProfileDiff) -> Row:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
@@ -16,8 +15,7 @@ from pprofdiff.analysis.traces.quantiles import (
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 from pprofdiff.analysis.traces.waited import End, Wait, chained, lines_of, waited
-
-Row = dict[str, Any]
+from pprofdiff.report.json import Row
 
 _SUMS = (
     *("count", "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"),

@@ -10,10 +10,9 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.table import changed
-from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import MODES
 from pprofdiff.report.markdown import markup
-from pprofdiff.report.markdown.functions import flame_url, lines_of
+from pprofdiff.report.markdown.links import flame_url, lines_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Reason,
@@ -29,6 +28,7 @@ from pprofdiff.report.sections.account import account_parts, of_other_ops
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_in_short
+from pprofdiff.report.sections.changes import capitalized
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_legend
@@ -191,7 +191,7 @@ def _nothing(shown_sections: Sequence[Section]) -> str:
             judged[known].append(name)
     said = ("Nothing changed beyond noise", judged[True]), ("no finding", judged[False])
     text = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capitalized(text)}."
 
 
 def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:
@@ -322,8 +322,8 @@ def _detailed(
         if section.unchanged:
             continue
         mode = "" if section.diff is None else _mode(report, section)
-        words = f"{mode[:1].upper()}{mode[1:]}."
-        yield section, "" if mode in said else markup.paragraph(words)
+        words = markup.paragraph(f"{capitalized(mode)}.")
+        yield section, "" if mode in said else words
         said.add(mode)
 
 
@@ -345,10 +345,8 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
 
 def _mode(report: ReportModel, section: Section) -> str:
     """Return how the sides were made comparable, unless the outcome says why."""
-    if (
-        report.outcome.compared == "shares"
-        and section.compared.normalization.mode == "composition"
-    ):
+    shares = report.outcome.compared == "shares"
+    if shares and section.compared.normalization.mode == "composition":
         return MODES["composition"]
     return section.mode
 
@@ -388,27 +386,16 @@ def _tops(section: Section) -> Iterator[Table]:
 
 def _linked(report: ReportModel, section: Section, part: SectionPart) -> str:
     """Return a part of a section; functions lead to their lines, and to the page."""
-    if (
-        section.diff is None
-        or not isinstance(part, Table)
-        or part.key not in section.tops
-    ):
+    diff, page = section.diff, report.page_url
+    if diff is None or not isinstance(part, Table) or part.key not in section.tops:
         return markup.render(part)
     names = [row.key for row in part.rows]
-    return markup.table(part, _urls(report, section.diff, names))
-
-
-def _urls(
-    report: ReportModel, diff: ProfileDiff, names: Sequence[str]
-) -> dict[str, markup.Urls]:
-    lines, page = lines_of(names, diff, report.sources), report.page_url
-    return {
-        name: markup.Urls(
-            lines.get(name, ""), flame_url(page, diff, name) if page else ""
-        )
-        for name in names
-        if page or name in lines
-    }
+    lines, urls = lines_of(names, diff, report.sources), {}
+    for name in names:
+        if page or name in lines:
+            view = flame_url(page, diff, name) if page else ""
+            urls[name] = markup.Urls(lines.get(name, ""), view)
+    return markup.table(part, urls)
 
 
 def _name_of(parts: Iterable[SectionPart]) -> str:

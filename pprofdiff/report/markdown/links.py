@@ -1,4 +1,4 @@
-"""Web addresses of lines and commits, from the variables of a CI job.
+"""Web addresses of lines, functions and commits, from the variables of a CI job.
 
 GitHub Actions: docs.github.com, "Variables reference"; GitLab: docs.gitlab.com,
 "Predefined CI/CD variables reference".
@@ -8,15 +8,62 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from urllib.parse import quote
 
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.rows import first_lines
 from pprofdiff.analysis.source.model import ChangedLines
-from pprofdiff.model.source import Commit
+from pprofdiff.model.source import Commit, Sources
+from pprofdiff.report.markdown.checkout import repository_path
 
 _PULL = re.compile(r"refs/pull/(\d+)/")
 _WEB = re.compile(r"https?://[\w.:/@%+~?=&-]+\Z")
 _REVISION = re.compile(r"[0-9a-f]{40,64}\Z")
+
+
+def lines_of(
+    names: Iterable[str], diff: ProfileDiff, sources: Sources | None
+) -> Mapping[str, str]:
+    """Return the URLs of functions' first lines; functions without one are left out.
+
+    They point to the commits that `sources` names, else to what a CI job checked out.
+    """
+    urls = {}
+    wanted = set(names)
+    # By new's profile if it has them, else by base's.
+    for side, profile in ((1, diff.new.profile), (0, diff.base.profile)):
+        for (name, file), line in first_lines(profile).items():
+            if name in wanted:
+                wanted.remove(name)
+                if url := _first_line(side, name, file, line, sources):
+                    urls[name] = url
+    return urls
+
+
+def _first_line(
+    side: int, name: str, file: str, line: int, sources: Sources | None
+) -> str:
+    if sources is not None and sources.revisions is not None:
+        text = sources.text(side, name, file)
+        commit = sources.revisions[side]
+        if text is None or text.origin != "git" or not commit:
+            return ""
+        return line_url(commit, text.path, line)
+    commit = os.environ.get("GITHUB_SHA", "") or os.environ.get("CI_COMMIT_SHA", "")
+    # The checkout is new: base's lines are elsewhere.
+    if not _REVISION.match(commit) or not side:
+        return ""
+    path = repository_path(file, name)
+    return line_url(commit, path, line) if path else ""
+
+
+def flame_url(page: str, diff: ProfileDiff, name: str) -> str:
+    """Return the URL of a function in the flame graph of any run's page."""
+    kind = diff.sample_type.type
+    graph = diff.name if diff.name == kind else f"{diff.name}/{kind}"
+    return f"{page}#{quote(graph)};f={quote(name)}"
 
 
 def lines_url(lines: ChangedLines) -> str:
@@ -50,12 +97,6 @@ def line_url(commit: str, path: str, start: int, end: int = 0) -> str:
     through = f"{to}{last}" if last > start else ""
     at = f"#L{start}{through}" if start else ""
     return f"{files}/{commit}/{written}{at}"
-
-
-def revision() -> str:
-    """Return the full id of the commit that a CI job checked out, "" outside a job."""
-    commit = os.environ.get("GITHUB_SHA", "") or os.environ.get("CI_COMMIT_SHA", "")
-    return commit if _REVISION.match(commit) else ""
 
 
 def commit_url(commit: Commit) -> str:

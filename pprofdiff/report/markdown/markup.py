@@ -66,10 +66,7 @@ Part = SectionPart | Heading | Reason | Rulings
 
 
 def inline(text: str, most: int = _LONGEST_NAME) -> str:
-    """Return text as one line of Markdown, without pipes.
-
-    Text of more than `most` characters loses its middle.
-    """
+    """Return text as one line of Markdown, without pipes, cut to `most` characters."""
     return _written(_fitting(text, most), _code)
 
 

@@ -167,10 +167,7 @@ def graph_edges(
 
 
 def output_unit(seen: View, drawn: Graph, asked: str) -> str:
-    """Return the unit of a report's values; ``minimum`` picks the one that fits best.
-
-    It fits the smallest value, or 100 times it if the total is larger.
-    """
+    """Return the unit of a report's values; ``minimum`` picks one that fits best."""
     if asked != "minimum" or not len(drawn.shown):
         return asked
     flat = np.abs(drawn.flat[drawn.shown])

@@ -24,10 +24,11 @@ def sections(
     ``PPROFDIFF_CHECK`` is set and sections are shown `whole`.
     """
     if whole and os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking.tables import check
+        from pprofdiff.report.checking.model import check
+        from pprofdiff.report.checking.tables import of_evidence, of_tables
 
         shown = tuple(_sections(report, scope))
-        check(report.findings, shown)
+        check([*of_tables(shown), *of_evidence(report.findings, shown)])
         return iter(shown)
     return _sections(report, scope)
 

@@ -52,10 +52,7 @@ def of_other_ops(report: ReportModel) -> bool:
 
 
 def of_single_benchmarks(report: ReportModel) -> bool:
-    """Return whether each cause is of one benchmark, or of one label's value.
-
-    Where benchmarks changed differently, their mean describes none of them.
-    """
+    """Return whether each cause is of one benchmark, or of one label's value."""
     if any(one.unit for one in report.findings.causes if one.severity != "info"):
         return True
     if report.comparison.alone is None:
@@ -124,10 +121,7 @@ def account_scale(account: Account) -> Scale:
 
 
 def largest_parts(account: Account, most: int | None = None) -> list[Part]:
-    """Return the parts that matter, largest change first, and the rest as one.
-
-    With `most`, at most that many parts are separate.
-    """
+    """Return the largest changes first, at most `most`, and what is left as one."""
     total = account.total
     whole = max(abs(total.base), abs(total.new))
     large = [p for p in account.parts if max(map(abs, p.amount)) >= _SMALL * whole]

@@ -134,10 +134,8 @@ def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
     words = {row.of_turns is not None for row in diff.rows if row.change is not None}
     if True not in words:
         return medians
-    turns = "times as geometric means of turns, 99% CI"
-    if several:
-        how = "judged together (false discovery rate 1%)"
-        turns = f"times as geometric means of turns, {how}"
+    how = "judged together (false discovery rate 1%)" if several else "99% CI"
+    turns = f"times as geometric means of turns, {how}"
     return f"{turns}; other units: {medians}" if False in words else turns
 
 
@@ -192,20 +190,16 @@ def _words(
     return f"{same} ({few} untested)" if few else same
 
 
-def _in_words(diff: BenchmarkDiff, *, unsure: bool) -> tuple[str, str]:
-    """Return which benchmarks changed and which did not, by unit, each "" for none."""
+def _in_words(diff: BenchmarkDiff, *, unsure: bool) -> tuple[str, str, str]:
+    """Return what changed and what did not, by unit, and what separates units."""
     units = _by_unit(diff, unsure=unsure)
-    between = _between(units)
+    # Phrases about several benchmarks have commas.
+    between = ", " if all(one.all == 1 for one in units) else "; "
     changed, same = (
         between.join(_by_words([one for one in units if bool(one.changed) is moved]))
         for moved in (True, False)
     )
-    return changed, same
-
-
-def _between(units: Sequence[_InUnit]) -> str:
-    """Return what separates units: phrases about several benchmarks have commas."""
-    return ", " if all(one.all == 1 for one in units) else "; "
+    return changed, same, between
 
 
 def _by_words(some: Iterable[_InUnit]) -> list[str]:
@@ -228,9 +222,8 @@ def _listed(units: list[str]) -> str:
 
 
 def _sentence(diff: BenchmarkDiff, *, unsure: bool) -> str:
-    between = _between(_by_unit(diff, unsure=unsure))
-    words = between.join(filter(None, _in_words(diff, unsure=unsure)))
-    return f"{words or 'none on both sides'}."
+    *words, between = _in_words(diff, unsure=unsure)
+    return f"{between.join(filter(None, words)) or 'none on both sides'}."
 
 
 def _too_few(row: BenchmarkRow) -> bool:
@@ -242,7 +235,7 @@ def _too_few(row: BenchmarkRow) -> bool:
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:
     """Yield what changed, by unit."""
-    changed, same = _in_words(section.compared, unsure=bool(section.noise))
+    changed, same, _ = _in_words(section.compared, unsure=bool(section.noise))
     if not changed:
         changed, same = same or "none on both sides", ""
     yield Tile("benchmarks", changed, Cell(same))
@@ -318,11 +311,9 @@ def _table(
         rows.append(_folded_row(table.rows, whole))
     if len(rows) > 1:
         rows.append(_last(table, notes, (base_width, new_width)))
-    unit = table.unit
-    if better(unit) == "higher":
-        unit += " (more is better)"
+    more = " (more is better)" if better(table.unit) == "higher" else ""
     columns = (
-        name_column(unit),
+        name_column(f"{table.unit}{more}"),
         *sides(labels),
         Column("Δ", "delta"),
         Column("", "interval" if _in_turns(table) else "test", "<"),
@@ -418,7 +409,7 @@ def _delta(row: BenchmarkRow) -> Cell:
     text = "from 0"
     if row.ratio is not None:
         text = _percent(row.ratio - 1 if row.tidy_base.median > 0 else 1 - row.ratio)
-    return Cell(text, row.delta, row.unit, mark, _tone(row))
+    return Cell(text, row.delta, row.unit, mark, tone_of(row))
 
 
 def _of_turns(row: BenchmarkRow, delta: float) -> Cell:
@@ -426,15 +417,14 @@ def _of_turns(row: BenchmarkRow, delta: float) -> Cell:
     text = "" if row.ratio else "from 0"
     if row.ratio is not None and delta:
         text = change(row.ratio) if row.ratio else "−100%"
-    if text == "0.0%":
-        text = ""
-    mark = "noise" if row.change is None else row.change.mark
-    if mark not in ("more", "less"):
+    text = "" if text == "0.0%" else text
+    if row.change is None or row.change.mark not in ("more", "less"):
         return Cell(text, delta, row.unit, "noise", "faint")
-    return Cell(text, delta, row.unit, mark, _tone(row))
+    return Cell(text, delta, row.unit, row.change.mark, tone_of(row))
 
 
-def _tone(row: BenchmarkRow) -> Tone:
+def tone_of(row: BenchmarkRow) -> Tone:
+    """Return how a change of a benchmark or load is drawn."""
     return "" if row.worse is None else "worse" if row.worse else "better"
 
 
@@ -503,9 +493,9 @@ def _left_out(
         for table in diff.tables
         if not table.compares and any(row.full_name not in alone for row in table.rows)
     ]
+    where = {"base": f"in {labels[0]} only", "new": f"in {labels[1]} only"}
     for table in unpaired[:most]:
         of = f" of {_named(table.config)}" if table.config else ""
-        where = {"base": f"in {labels[0]} only", "new": f"in {labels[1]} only"}
         by = where.get(table.side, "by no benchmark on both sides")
         yield Sentence(f"{table.unit}{of} was measured {by}.")
     if most is not None and len(unpaired) > most:

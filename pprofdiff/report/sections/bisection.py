@@ -63,12 +63,11 @@ def _answer(found: Bisection, curve: Curve) -> str:
         )
     if over.ending == "none":
         return f"{curve.name} did not change; probability {chance}."
-    some = sorted({commit for step in over.steps for commit in step.commits})
-    where = many(len(some), "commit")
-    why = _STOPPED.get(found.stopped, "")
-    return f"Can't tell which commit changed {curve.name}: it is among {where}" + (
-        f"; {why}." if why else "."
+    where = many(
+        len({commit for step in over.steps for commit in step.commits}), "commit"
     )
+    why = f"; {_STOPPED[found.stopped]}" if found.stopped in _STOPPED else ""
+    return f"Can't tell which commit changed {curve.name}: it is among {where}{why}."
 
 
 def _step_text(found: Bisection, curve: Curve, step: Step) -> str:

@@ -24,6 +24,11 @@ _ROUNDING = 1e-9
 _MORE_DIGITS = 2
 
 
+def capitalized(text: str) -> str:
+    """Return a text that begins with a capital letter; the rest stays as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def seconds(base: float, new: float) -> str:
     """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
     scale = scale_for((base * 1e9, new * 1e9), "ns")

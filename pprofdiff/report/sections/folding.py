@@ -40,10 +40,7 @@ def counted(rows: Sequence[BenchmarkRow]) -> str:
 def folded(
     tables: Sequence[BenchmarkTable], shown: Sequence[BenchmarkTable], limit: int | None
 ) -> Iterator[Sentence]:
-    """Yield how many tables are hidden, and how to see everything, if anything is.
-
-    Each of the tables `shown` has up to `limit` rows, None for all.
-    """
+    """Yield how many tables and rows above `limit` are hidden, and how to see them."""
     ids = {id(table) for table in shown}
     left = [table for table in tables if id(table) not in ids]
     if left:

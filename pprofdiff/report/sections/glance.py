@@ -48,17 +48,7 @@ def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
         Column("Δ", "delta"),
         name_column("also compared; what changed most in it"),
     )
-    used = [
-        i
-        for i, column in enumerate(columns)
-        if column.role == "name" or any(row.cells[i].text for row in rows)
-    ]
-    return Table(
-        "glance",
-        tuple(columns[i] for i in used),
-        tuple(Row(r.key, r.role, tuple(r.cells[i] for i in used)) for r in rows),
-        code=True,
-    )
+    return Table("glance", columns, tuple(rows), code=True).without_empty()
 
 
 def _row(report: ReportModel, section: Section) -> Row:

@@ -33,7 +33,7 @@ def inputs_table(
     `copies` shows where copies of fetched files are. With `folders`, the folder of a
     side's files has a row, and they are below it.
     """
-    texts: list[tuple[str, tuple[str, ...], int]] = []
+    rows: list[Row] = []
     releases = _releases_shown(report)
     for side, label, given in zip(
         ("base", "new"), report.labels, report.inputs, strict=True
@@ -44,22 +44,23 @@ def inputs_table(
         paths = [entry.path for entry in entries]
         folder = _common(paths) if folders and len(set(paths)) > 1 else ""
         if folder:
-            texts.append((side, (label, folder, *[""] * (len(_COLUMNS) - 2)), 0))
+            words = (label, folder, *[""] * (len(_COLUMNS) - 2))
+            rows.append(Row(side, "file", tuple(map(Cell, words))))
         for entry in entries:
             words = _words(label, entry, copies=copies)
             if folder:
                 words = ("", words[1].removeprefix(folder), *words[2:])
             key = f"{side}:{entry.kind}:{entry.path}"
-            texts.append((key, words, int(bool(folder))))
-    used = [i for i in range(len(_COLUMNS)) if any(words[i] for _, words, _ in texts)]
-    rows = tuple(
-        Row(key, "file", tuple(Cell(words[i]) for i in used), level)
-        for key, words, level in texts
-    )
-    columns = tuple(_COLUMNS[i] for i in used)
+            rows.append(Row(key, "file", tuple(map(Cell, words)), int(bool(folder))))
     return Table(
-        "inputs", columns, rows, code=True, inset=True, headed=headed, indent=2
-    )
+        "inputs",
+        _COLUMNS,
+        tuple(rows),
+        code=True,
+        inset=True,
+        headed=headed,
+        indent=2,
+    ).without_empty()
 
 
 def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:

@@ -20,10 +20,10 @@ from pprofdiff.report.rows import (
     Sentence,
     Table,
     Tile,
-    Tone,
     name_column,
     sides,
 )
+from pprofdiff.report.sections.benchmarks import tone_of
 from pprofdiff.report.sections.changes import change
 from pprofdiff.units import many, rounded, scale_for
 
@@ -93,10 +93,10 @@ def _sentence(diff: BenchmarkDiff) -> str:
     for row in _few(diff):
         if row.base is not None and row.new is not None:
             base, new = _texts(row)
-            name = "" if row.name == RATE else f"{_NAMES.get(row.name, row.name)} "
-            unit = "req/s" if row.name == RATE else new.suffix
-            joint = f" {unit}" if unit != "%" else "%"
-            words.append(f"{name}{base.text} → {new.text}{joint}")
+            name, after = f"{_NAMES.get(row.name, row.name)} ", new.label
+            if row.name == RATE:
+                name, after = "", f"{new.text} req/s"
+            words.append(f"{name}{base.text} → {after}")
     return f"{'; '.join(words) or 'no figure is on both sides'}."
 
 
@@ -161,6 +161,4 @@ def _delta(row: BenchmarkRow) -> Cell:
     if not row.significant:
         return Cell(text, row.delta, row.unit, "noise" if _tested(row) else "")
     mark: Mark = "more" if row.delta > 0 else "less"
-    worse = row.worse
-    tone: Tone = "" if worse is None else "worse" if worse else "better"
-    return Cell(text, row.delta, row.unit, mark, tone)
+    return Cell(text, row.delta, row.unit, mark, tone_of(row))

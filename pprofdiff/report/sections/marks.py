@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
+from pprofdiff.report.sections.changes import capitalized
 
 
 def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
@@ -19,8 +20,7 @@ def marks_legend(tables: Iterable[Table]) -> Iterator[Sentence]:
     if "" in seen:
         words.append("no mark: can't tell")
     if words:
-        text = "; ".join(words)
-        yield Sentence(f"{text[0].upper()}{text[1:]}.", "legend")
+        yield Sentence(f"{capitalized('; '.join(words))}.", "legend")
 
 
 def _marks(table: Table) -> Iterator[Mark]:

@@ -23,6 +23,7 @@ from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
     MANY,
     bounds,
+    capitalized,
     change,
     counts,
     counts_and_change,
@@ -70,7 +71,7 @@ def outcome_text(outcome: Outcome) -> OutcomeText:
     if outcome.builds:
         below.insert(0, f"The builds differ: {'; '.join(outcome.builds)}.")
     if outcome.needs:
-        below.append(_sentence(outcome.needs))
+        below.append(f"{capitalized(outcome.needs)}.")
     return OutcomeText(f"{headline}.", tuple(map(Sentence, below)))
 
 
@@ -186,7 +187,7 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         if outcome.contrary:
             verdict = "Both ways"
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
-        below += [] if mixed else [_sentence(f"{of_all}: {figures}")]
+        below += [] if mixed else [f"{capitalized(of_all)}: {figures}."]
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
         known = {measure.id for measure in outcome.measures}
@@ -228,10 +229,6 @@ def _allocating(outcome: Outcome) -> list[str]:
         if names:
             sentences.append(f"{word} allocs/op: {first_few(names, _NAMED)}.")
     return sentences
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
 
 
 def _short(
@@ -360,9 +357,8 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
         return
     for measure in _others(outcome, first):
         if contradict(first, measure) and measure.verdict in ("slower", "faster"):
-            words = first.cost.noun, measure.cost.noun
             yield (
-                f"{words[0][0].upper()}{words[0][1:]} and {words[1]} changed in "
+                f"{capitalized(first.cost.noun)} and {measure.cost.noun} changed in "
                 "opposite ways, both significantly."
             )
 

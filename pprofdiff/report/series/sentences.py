@@ -40,10 +40,7 @@ _FLAT = 8
 
 
 def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
-    """Yield what a terminal shows: what changed, the curves, and caveats.
-
-    `full` has all functions and categories, not only those that changed most.
-    """
+    """Yield what a terminal shows, of functions and categories all if `full`."""
     yield Sentence(headline(report), "outcome")
     for words in (*step_sentences(report), *_both_sides(report)):
         yield Sentence(words)
@@ -124,10 +121,7 @@ def kind_tables(
     most: int | None = None,
     categories: bool = False,
 ) -> Iterator[SectionPart]:
-    """Yield the tables of one kind of profile: groups, then `most` functions.
-
-    `categories` includes unchanged ones.
-    """
+    """Yield a table of groups, also with unchanged `categories`, and of functions."""
     series, name = report.judged.series, kind.measured.kind
     of = f"% of each {'window' if series.width_s else 'build'}'s total"
     if kind.groups:

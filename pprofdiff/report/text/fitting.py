@@ -43,10 +43,7 @@ def _fitting(chars: Iterable[str], room: int) -> int:
 
 
 def middle_cut(text: str, room: int) -> str:
-    """Return a text in `room` columns, without its middle if it does not fit.
-
-    Numbers are not split: each stays whole or is left out.
-    """
+    """Return a text in `room` columns without its middle; numbers stay whole or go."""
     if columns(text) <= room:
         return text
     if room < 1:
@@ -122,10 +119,7 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
 
 
 def named_short(text: str, fits: Callable[[str], bool]) -> str:
-    """Return a text with long names cut until it fits, or as it is if it never does.
-
-    Different names stay different, and all have one length at most.
-    """
+    """Return a text with long names cut, but distinct, until it fits, else as it is."""
     parts = re.split(r"(\s+)", text)
     words = list(dict.fromkeys(text.split()))
     room = max(map(columns, words), default=0)
@@ -140,10 +134,7 @@ def named_short(text: str, fits: Callable[[str], bool]) -> str:
 
 
 def clipped(text: str, fits: Callable[[str], bool]) -> str:
-    """Return as many whole sentences of a text as fit, else clauses, or words.
-
-    No cut is inside a quotation, such as the subject of a commit.
-    """
+    """Return as many sentences as fit, or clauses, or words; no quotation is cut."""
     if fits(text):
         return text
     for between in (_SENTENCE, _CLAUSE, _WORD):

@@ -93,10 +93,7 @@ class Lines(Struct, frozen=True):
 
 
 class Grid(Struct, frozen=True):
-    """A table: headings, rows of words, and how columns align (``<`` or ``>``).
-
-    Columns of `words` shrink on a narrow terminal; the one at `flexible` names rows.
-    """
+    """A table; `align` is ``<`` or ``>`` by column, `words` are columns that shrink."""
 
     headings: tuple[str, ...]
     align: str

@@ -142,10 +142,7 @@ class _Room(NamedTuple):
         return cls(least, named, whole, block.flexible)
 
     def widths(self, width: int | None) -> list[int] | None:
-        """Return each column's width, None if even the minimums do not fit.
-
-        Spare room goes to names, other words, headings, and last to asides.
-        """
+        """Return columns' widths; spare room goes to names first, to asides last."""
         if width is None:
             return self.whole
         left = width - sum(self.least) - _GAP * (len(self.least) - 1)

@@ -23,10 +23,7 @@ from pprofdiff.report.text.short import short_parts
 def report_parts(
     report: ReportModel, scope: Scope = SCREEN, page: Page | None = None
 ) -> Iterable[Part | Block]:
-    """Return the report: an answer that fits a screen, or all of it if `scope` is full.
-
-    `page` says how wide the screen is, None for a file.
-    """
+    """Return the report, for a file without a `page`; a short one unless it is full."""
     return _whole(report, scope) if scope.full else short_parts(report, scope, page)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -131,9 +131,7 @@ def _parts(
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
-    of_report = [
-        section for section in of_report if not covered_by_units(report, section)
-    ]
+    of_report = [s for s in of_report if not covered_by_units(report, s)]
     units = list(unit_parts(report, room.units, brief=True))
     # Parts of a change that may be chance are chance as well.
     undecided = report.comparison.measured and report.outcome.verdict == "unknown"
@@ -194,8 +192,7 @@ def _measured(
 
 def _answer(report: ReportModel) -> Iterator[Part | Block]:
     outcome = outcome_text(report.outcome)
-    base, new = report.labels
-    headline = f"{base} → {new}   {outcome.headline}"
+    headline = f"{' → '.join(report.labels)}   {outcome.headline}"
     below = [sentence_block(sentence) for sentence in outcome.below]
     if report.filters:
         below.append(Paragraph(f"only: {' '.join(report.filters)}"))
@@ -215,7 +212,7 @@ def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
     yield Close(tuple(blocks))
 
 
-def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
+def _close(parts: Iterable[Part | Block]) -> Iterator[Block]:
     blocks = list(laid_out(parts))
     if blocks:
         yield Close(tuple(blocks))
@@ -231,8 +228,7 @@ def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[
         paragraphs += _cause(reasons[first], reasons[first + 1 : end], room, page)
     if room.also:
         paragraphs += [sentence_block(rest, most=room.also) for rest in explained.rest]
-    if paragraphs:
-        yield Close(tuple(paragraphs))
+    yield from _close(paragraphs)
 
 
 def _cause(
@@ -295,10 +291,7 @@ def _with_legend(
 ) -> Iterator[Block]:
     """Yield blocks, with the meaning of their marks right below the last one."""
     yield from blocks[:-1]
-    legends = [sentence_block(sentence) for sentence in legend]
-    for last in blocks[-1:]:
-        inside = last.blocks if isinstance(last, Close) else (last,)
-        yield Close((*inside, *legends))
+    yield from _close([*blocks[-1:], *map(sentence_block, legend)] if blocks else [])
 
 
 def _first_section(
@@ -326,20 +319,17 @@ def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
     ranked = sorted(report.warnings, key=lambda caveat: caveat.id in _MINOR)
     every = list(cautions(report._replace(warnings=tuple(ranked))))
     shown = [sentence_block(sentence, most=2) for sentence in every[: room.warnings]]
-    left = len(every) - len(shown)
-    if left:
-        more = f"{left} more with --full."
-        shown.append(sentence_block(Sentence(more, "warning")))
-    if shown:
-        yield Close(tuple(shown))
+    if left := len(every) - len(shown):
+        shown.append(sentence_block(Sentence(f"{left} more with --full.", "warning")))
+    yield from _close(shown)
 
 
 def _inputs(report: ReportModel) -> Iterator[Block]:
     listed = list(inputs_in_short(report))
     wide = max((len(label) for label, _ in listed), default=0)
-    rows = (
-        Paragraph(text, "faint", f"{label.ljust(wide)}  ", most=1)
-        for label, text in listed
+    yield from _close(
+        [
+            Paragraph(text, "faint", f"{label.ljust(wide)}  ", most=1)
+            for label, text in listed
+        ]
     )
-    if listed:
-        yield Close(tuple(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -68,14 +69,8 @@ def test_lines_that_no_finding_names(refs):
     assert row.split()[4:] == ["f.go:5", "m.F", refs[2][:9]]
     (lines,) = json.loads(document(report))["changed_lines"]
     assert (lines["base"], lines["new"]) == (0, 160 * 10 * MS)
-    (row,) = [
-        line for line in comment(report).splitlines() if line.startswith("| 0.00")
-    ]
-    assert row.replace("`", "").split(" | ")[3:] == [
-        "f.go:5",
-        "m.F",
-        f"{refs[2][:9]} |",
-    ]
+    (row,) = re.findall(r"^\| 0\.00.*", comment(report), re.MULTILINE)
+    assert row.replace("`", "").endswith(f" | f.go:5 | m.F | {refs[2][:9]} |")
     assert "f.go:5" in page(report)
 
 
@@ -91,7 +86,6 @@ def test_what_moved_without_a_changed_line_is_named_once(refs):
     report = reported((repo, new, new), profile(_4=2000), profile(_4=4000))
     assert report.unchanged == ("m.F",)
     assert "m.F uses 2.00× the CPU" in text(report_parts(report))
-    assert "without a changed line" not in text(report_parts(report))
     # By 15 % only, no finding names it.
     report = reported((repo, new, new), profile(_4=4000), profile(_4=4600))
     assert not any(f.source for f in report.findings.found)

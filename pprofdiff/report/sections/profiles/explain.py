@@ -68,10 +68,7 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
 
 def _costlier_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
     """Return the side on which what matches costs more: 0 base, 1 new."""
-    base, new = (
-        int(values[rows].sum())
-        for values, rows in zip(diff.values, matching, strict=True)
-    )
+    base, new = (int(diff.values[i][matching[i]].sum()) for i in (0, 1))
     old, now = diff.normalization.scaled(base, new)
     return int(now >= old)
 
@@ -101,12 +98,10 @@ def _matching(
 
 def _categories(pattern: str, matches: Matches) -> NDArray[np.bool_]:
     """Return which categories a pattern names; a full id names only its own."""
-    table = rules()
-    exact = {c for g in table.groups for c in g.categories if pattern in (g.id, c)}
-    chosen = exact or {
-        c for g in table.groups for c in g.categories if matches(g.id) or matches(c)
-    }
-    return np.array([c in chosen for c in table.categories], bool)
+    ids = [(g.id, c) for g in rules().groups for c in g.categories]
+    exact = {own[1] for own in ids if pattern in own}
+    chosen = exact or {own[1] for own in ids if any(map(matches, own))}
+    return np.array([c in chosen for c in rules().categories], bool)
 
 
 def _breakdown(

@@ -20,10 +20,7 @@ _GROUPS = 2
 def groups_of_fleet(
     report: ReportModel, most: int | None = None
 ) -> Iterator[Table | Sentence]:
-    """Yield the functions that changed most, each with its values in every group.
-
-    With `most`, the rows per table of a short report, only one function is shown.
-    """
+    """Yield the functions that changed most, with values by group; short, only one."""
     fleet = report.comparison.new.fleet
     if fleet is None or not fleet.grouped_by:
         return

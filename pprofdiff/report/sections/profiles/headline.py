@@ -18,10 +18,7 @@ _NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
 
 
 def headline(diff: ProfileDiff, *, noise: bool | None) -> str:
-    """Return one to three sentences: the largest change first, the total last.
-
-    `noise` says whether the totals are within noise.
-    """
+    """Return one to three sentences: the largest change first, the total last."""
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
             return f"{side.label} has no samples: there is nothing to compare."

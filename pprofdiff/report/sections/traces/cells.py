@@ -36,10 +36,7 @@ _LEAST, _LONG = 0.01, 1e6
 def compared(
     name: str, pair: Pair, unit: str, *, worse: bool = False
 ) -> tuple[Cell, ...]:
-    """Return the cells of a row: a name, base, new, delta and ratio, marked if `worse`.
-
-    The unit, after new, applies to the whole row.
-    """
+    """Return the cells of a row: name, base, new, delta, ratio; marked if `worse`."""
     base, new = pair
     known = [value for value in pair if value is not None]
     scale = time_scale(known) if unit == "ns" else scale_for(known, unit)

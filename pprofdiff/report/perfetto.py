@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,18 +228,11 @@ def _arrows(pid: int, trace: Trace, threads: Column, until: int) -> Iterator[byt
     shown = np.flatnonzero(thread >= 0)
     for here in slices(len(shown)):
         some = shown[here]
-        columns = np.empty((len(some), 10), object)
-        time = at[some] - trace.start_ns
         # Rows are unique in a side: so are ids in the file.
-        columns[:, 0] = columns[:, 5] = (2 * waits[some] + pid - 1).tolist()
-        columns[:, 1] = columns[:, 6] = pid
-        columns[:, 2], columns[:, 7] = (
-            thread[some].tolist(),
-            threads[woken[some]].tolist(),
-        )
-        columns[:, 3] = columns[:, 8] = (time // 1000).tolist()
-        columns[:, 4] = columns[:, 9] = (time % 1000).tolist()
-        yield (_ARROW * len(some) % tuple(columns.ravel().tolist())).encode()
+        ids = 2 * waits[some] + pid - 1
+        time = divmod(at[some] - trace.start_ns, 1000)
+        begin = ids, pid, thread[some], *time
+        yield _written(_ARROW, len(some), *begin, ids, pid, threads[woken[some]], *time)
 
 
 def _longest_waits(side: TraceSide) -> list[int]:
@@ -266,18 +260,20 @@ def _slices(
     names: Sequence[str],
     goroutines: Column,
 ) -> bytes:
-    """Return slices as text, all formatted at once; a name is a JSON string."""
-    size = len(names)
-    start, duration = times_ns
-    columns = np.empty((size, 9), object)
-    columns[:, 0] = place[0]
-    for i, values in enumerate(
-        (place[1], start // 1000, start % 1000, duration // 1000, duration % 1000), 1
-    ):
-        columns[:, i] = values.tolist()
-    columns[:, 6], columns[:, 7] = categories, names
-    columns[:, 8] = goroutines.tolist()
-    return (_SLICE * size % tuple(columns.ravel().tolist())).encode()
+    """Return slices as text; a name is a JSON string."""
+    start, duration = (divmod(times, 1000) for times in times_ns)
+    columns = *place, *start, *duration, categories, names, goroutines
+    return _written(_SLICE, len(names), *columns)
+
+
+def _written(
+    form: str, size: int, *columns: NDArray[Any] | Sequence[str] | int
+) -> bytes:
+    """Return rows as text, all formatted at once; a number is the same in all."""
+    rows = np.empty((size, len(columns)), object)
+    for i, values in enumerate(columns):
+        rows[:, i] = values.tolist() if isinstance(values, np.ndarray) else values
+    return (form * size % tuple(rows.ravel().tolist())).encode()
 
 
 def _quoted(text: str) -> str:

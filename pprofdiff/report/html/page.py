@@ -251,10 +251,9 @@ def _rows(section: Section) -> list[Row]:
 
 
 def _files(report: ReportModel) -> str:
-    counts = [len(side) for side in report.inputs]
     return " and ".join(
-        f"{count} file{'' if count == 1 else 's'} of {printable(label)}"
-        for count, label in zip(counts, report.labels, strict=True)
+        f"{len(side)} file{'' if len(side) == 1 else 's'} of {printable(label)}"
+        for side, label in zip(report.inputs, report.labels, strict=True)
     )
 
 

@@ -225,20 +225,16 @@ def _table(table: Table) -> DrawnTable:
         for i, column in enumerate(table.columns)
     )
     bars = _bars(table)
-    rows = tuple(
-        Line(
-            tuple(map(partial(_square, table, row), row.cells, table.columns)),
-            row.strong,
-            bar,
-        )
-        for row, bar in zip(table.rows, bars or [None] * len(table.rows), strict=True)
-    )
+    rows = []
+    for row, bar in zip(table.rows, bars or [None] * len(table.rows), strict=True):
+        squares = map(partial(_square, table, row), row.cells, table.columns)
+        rows.append(Line(tuple(squares), row.strong, bar))
     many = any(h.sortable for h in headings) and len(rows) > _SEEN + _SPARE
     return DrawnTable(
         key=table.key,
         title=table.heading,
         headings=headings,
-        rows=rows,
+        rows=tuple(rows),
         seen=_SEEN if many else len(rows),
         barred=bool(bars),
         place=table.names or len(headings),

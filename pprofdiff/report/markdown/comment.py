@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -88,17 +88,14 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
     texts = (*map(markup.render, warnings), strong, *map(markup.render, first.below))
     yield _Piece("", "the outcome", "\n\n".join(texts), 0)
-    units = list(unit_parts(report, _UNITS))
-    if units:
+    if units := list(unit_parts(report, _UNITS)):
         yield _Piece("", "units", _drawn(units), 0)
     yield from _verdict(report)
     yield _Piece("", "the answer", _cause(first), 0)
     others = [reason for reason in explained.reasons if reason is not first.reason]
-    short = _in_short(others, explained.rest)
-    if short:
+    if short := _in_short(others, explained.rest):
         yield _Piece("", "other findings", short, 0)
-    totals = _totals(report, shown_sections, first)
-    if totals:
+    if totals := _totals(report, shown_sections, first):
         yield _Piece("", "totals", totals, 0)
     yield from _support(report, shown_sections, first)
     said = filter(_says_more, others)
@@ -207,19 +204,14 @@ def _title(report: ReportModel) -> str:
 
 def _page(report: ReportModel, shown: Iterable[_Piece]) -> str:
     texts = [_marker(report)]
-    fold = ""
-    for piece in shown:
-        if piece.fold != fold:
-            if fold:
-                texts.append("</details>")
-            if piece.fold:
-                tag = "details open" if piece.opened else "details"
-                words = markup.summary(piece.fold)
-                texts.append(f"<{tag}>\n<summary>{words}</summary>")
-            fold = piece.fold
-        texts.append(piece.text)
-    if fold:
-        texts.append("</details>")
+    for fold, some in groupby(shown, lambda piece: piece.fold):
+        first, *rest = some
+        if fold:
+            tag = "details open" if first.opened else "details"
+            texts.append(f"<{tag}>\n<summary>{markup.summary(fold)}</summary>")
+        texts += (piece.text for piece in (first, *rest))
+        if fold:
+            texts.append("</details>")
     return "\n\n".join(texts) + "\n"
 
 
@@ -238,14 +230,14 @@ def _left_out(left: list[_Piece]) -> str:
         for piece in left
     ]
     listed = [
-        f"- {markup.inline(' '.join(name.split()), _LONGEST_NAME)}"
+        f"- {markup.inline(' '.join(name.split()), _LONGEST_NAME)}\n"
         for name in names[:_NAMED]
     ]
     if len(names) > _NAMED:
-        listed.append(f"- and {len(names) - _NAMED} more")
-    lines = "\n".join(listed)
+        listed.append(f"- and {len(names) - _NAMED} more\n")
     return (
-        f"\nLeft out, as a comment has room for {MOST:,} characters:\n\n{lines}\n\n"
+        f"\nLeft out, as a comment has room for {MOST:,} characters:\n\n"
+        f"{''.join(listed)}\n"
         "`pprofdiff … -o report.json` has all of it.\n"
     )
 
@@ -292,8 +284,7 @@ def _totals(
     lines = []
     said = {""}
     for section in shown_sections:
-        lead = _lead(section, first)
-        if not lead:
+        if not (lead := _lead(section, first)):
             continue
         line = f"- {markup.emphasis(section.heading, 2 * _LONGEST_LABEL)}"
         mode = _mode(report, section)
@@ -302,9 +293,8 @@ def _totals(
         lines.append(f"{line}: {markup.inline(lead, _LONGEST_LINE)}")
         said.add(mode)
     if report.filters:
-        lines.append(
-            f"- only: {markup.inline(' '.join(report.filters), _LONGEST_LINE)}"
-        )
+        only = markup.inline(" ".join(report.filters), _LONGEST_LINE)
+        lines.append(f"- only: {only}")
     return "\n".join(lines)
 
 
@@ -330,8 +320,7 @@ def _detailed(
 def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
     """Return the titles of findings other than the answer, and what is left."""
     texts = []
-    follows = list(takewhile(lambda reason: reason.level, others))
-    if follows:
+    if follows := list(takewhile(lambda reason: reason.level, others)):
         listed = [
             markup.in_short(reason._replace(level=reason.level - 1, number=0))
             for reason in follows
@@ -368,8 +357,7 @@ def _support(
             above.append(table)
             text = _linked(report, shown_sections[0], table)
             yield _Piece("", _name_of([table]), text, 0)
-    legend = _drawn(marks_legend(above))
-    if legend:
+    if legend := _drawn(marks_legend(above)):
         yield _Piece("", "what the marks mean", legend, 0)
 
 

@@ -72,7 +72,8 @@ def inline(text: str, most: int = _LONGEST_NAME) -> str:
 
 def summary(text: str) -> str:
     """Return text as HTML, for places where Markdown is not parsed."""
-    return _written(_fitting(text, _LONGEST_NAME), _html_code)
+    fitting = _fitting(text, _LONGEST_NAME)
+    return _written(fitting, lambda word: f"<code>{escape(word)}</code>")
 
 
 def emphasis(text: str, most: int = _LONGEST_NAME) -> str:
@@ -87,7 +88,9 @@ def render(part: Part) -> str:
         case Table():
             return table(part)
         case Footnotes():
-            return _fenced([f"{note.mark} {note.text}" for note in part.notes])
+            text = "\n".join(printable(f"{n.mark} {n.text}") for n in part.notes)
+            fence = "`" * max(3, _longest_run(text) + 1)
+            return f"{fence}text\n{text}\n{fence}"
         case Reason():
             return _item(part)
         case Rulings():
@@ -146,12 +149,6 @@ def _named(cell: Cell, urls: Urls) -> str:
     name = linked(_fitting(cell.text, _LONGEST_NAME), urls.lines or urls.view)
     view = f" [stacks]({urls.view})" if urls.lines and urls.view else ""
     return f"{name}{remark}{view}"
-
-
-def _fenced(lines: list[str]) -> str:
-    text = "\n".join(printable(line) for line in lines)
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}text\n{text}\n{fence}"
 
 
 def _item(reason: Reason) -> str:
@@ -308,10 +305,6 @@ def _code(text: str) -> str:
     ends = text[0] + text[-1]
     pad = " " if "`" in ends or ends == "  " else ""
     return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _html_code(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
 
 
 def _longest_run(text: str) -> int:

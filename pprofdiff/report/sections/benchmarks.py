@@ -292,21 +292,17 @@ def _table(
     table = table._replace(rows=tuple(first(whole, most, movement)))
     base, base_width = _medians(table, [row.tidy_base for row in table.rows])
     new, new_width = _medians(table, [row.tidy_new for row in table.rows])
-    rows = [
-        Row(
-            row.full_name,
-            "benchmark",
-            (
-                Cell(row.full_name),
-                Cell(base[i], _median(row.tidy_base), table.unit),
-                Cell(new[i], _median(row.tidy_new), table.unit),
-                _delta(row),
-                _sure(row),
-                Cell(_marks(row.notes, notes), tone="faint"),
-            ),
+    rows = []
+    for i, row in enumerate(table.rows):
+        cells = (
+            Cell(row.full_name),
+            Cell(base[i], _median(row.tidy_base), table.unit),
+            Cell(new[i], _median(row.tidy_new), table.unit),
+            _delta(row),
+            _sure(row),
+            Cell(_marks(row.notes, notes), tone="faint"),
         )
-        for i, row in enumerate(table.rows)
-    ]
+        rows.append(Row(row.full_name, "benchmark", cells))
     if len(table.rows) < len(whole):
         rows.append(_folded_row(table.rows, whole))
     if len(rows) > 1:

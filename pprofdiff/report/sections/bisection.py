@@ -133,25 +133,22 @@ def curve_table(found: Bisection, curve: Curve) -> Table:
 
 def _row(found: Bisection, curve: Curve, point: Point, bar: str) -> Row:
     commit = found.commits[point.commit]
-    stepped = any(
-        point.commit in step.commits
-        for step in curve.conclusion.steps
-        if curve.conclusion.ending == "found"
+    over = curve.conclusion
+    stepped = any(point.commit in step.commits for step in over.steps)
+    by, bounds, rounds = "0", "", ""
+    if point.commit:
+        by, rounds = change(point.ratio), f"{point.rounds}"
+        bounds = f"{change(point.low)} to {change(point.high)}"
+    cells = (
+        Cell(commit.short),
+        Cell(by, point.ratio),
+        Cell(bounds),
+        Cell(rounds, float(point.rounds)),
+        Cell(bar),
+        Cell(commit.subject),
     )
-    by = Cell("0" if not point.commit else change(point.ratio), point.ratio)
-    bounds = f"{change(point.low)} to {change(point.high)}"
-    return Row(
-        commit.id,
-        "total" if stepped else "figure",
-        (
-            Cell(commit.short),
-            by,
-            Cell(bounds if point.commit else ""),
-            Cell(f"{point.rounds}" if point.commit else "", float(point.rounds)),
-            Cell(bar),
-            Cell(commit.subject),
-        ),
-    )
+    found_here = stepped and over.ending == "found"
+    return Row(commit.id, "total" if found_here else "figure", cells)
 
 
 def _bars(points: tuple[Point, ...]) -> list[str]:

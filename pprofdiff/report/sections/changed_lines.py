@@ -75,19 +75,15 @@ def _changed_table(
     """Return a table of changed lines; `other` if findings already name some."""
     diff = report.profiles[0]
     functions = function_cells([lines.function for lines in changed])
-    rows = tuple(
-        Row(
-            lines.place,
-            "changed_lines",
-            (
-                *compared(diff, lines.base, lines.new, noise=False),
-                Cell(f"{prefix_of(lines)}{lines.place}"),
-                function,
-                Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
-            ),
+    rows = []
+    for lines, function in zip(changed, functions, strict=True):
+        cells = (
+            *compared(diff, lines.base, lines.new, noise=False),
+            Cell(f"{prefix_of(lines)}{lines.place}"),
+            function,
+            Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
         )
-        for lines, function in zip(changed, functions, strict=True)
-    )
+        rows.append(Row(lines.place, "changed_lines", cells))
     columns = (
         *compared_columns(diff, report.labels),
         name_column("changed lines"),
@@ -97,7 +93,7 @@ def _changed_table(
     return Table(
         "changed_lines",
         columns,
-        rows,
+        tuple(rows),
         title=f"{'Other changed' if other else 'Changed'} lines (cum)",
         code=True,
         one_unit=True,

@@ -15,6 +15,7 @@ from pprofdiff.report.rows import (
     Cell,
     Column,
     Row,
+    RowRole,
     SectionPart,
     Sentence,
     Table,
@@ -158,18 +159,15 @@ def _row(
     own = _in((base, new), unit) if isinstance(unit, str) else unit
     least = _ROUNDING * max(base, new)
     ratio = new / base if min(base, new) > least else None
-    return Row(
-        factor.id or "no stack",
-        "figure" if level else "total",
-        (
-            name,
-            Cell(own.number(base), base),
-            Cell(own.number(new), new, suffix=own.unit),
-            Cell("" if ratio is None else times(ratio), ratio),
-            Cell(scale.number(factor.part, signed=True), factor.part),
-        ),
-        level,
+    cells = (
+        name,
+        Cell(own.number(base), base),
+        Cell(own.number(new), new, suffix=own.unit),
+        Cell("" if ratio is None else times(ratio), ratio),
+        Cell(scale.number(factor.part, signed=True), factor.part),
     )
+    role: RowRole = "figure" if level else "total"
+    return Row(factor.id or "no stack", role, cells, level)
 
 
 def _rest(noun: str, small: Sequence[Factor], scale: Scale) -> Iterator[Row]:

@@ -121,11 +121,8 @@ def _parts(
 def _row(row: BenchmarkRow) -> Row:
     name = _NAMES.get(row.name, f"{row.name} latency")
     test = f"p={row.p:.3f}" if _tested(row) else ""
-    return Row(
-        row.name,
-        "figure",
-        (*_texts(row), _delta(row), Cell(test, row.p, tone="faint"), Cell(name)),
-    )
+    cells = (*_texts(row), _delta(row), Cell(test, row.p, tone="faint"), Cell(name))
+    return Row(row.name, "figure", cells)
 
 
 def _tested(row: BenchmarkRow) -> bool:

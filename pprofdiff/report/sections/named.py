@@ -8,13 +8,14 @@ from pprofdiff.goruntime.readable import HELD, distinct_names
 from pprofdiff.report.rows import Cell
 
 
+def named_cell(text: str, name: str) -> Cell:
+    """Return a cell with a text for a name; the whole name is the tooltip."""
+    return Cell(text, full="" if text == name else name)
+
+
 def function_cells(names: Sequence[str]) -> list[Cell]:
     """Return cells that name a table's functions: different ones read differently."""
-    texts = distinct_names(names)
-    return [
-        Cell(text, full="" if text == name else name)
-        for text, name in zip(texts, names, strict=True)
-    ]
+    return list(map(named_cell, distinct_names(names), names))
 
 
 def site_of(names: Sequence[str], called: int, owner: int) -> tuple[str, ...]:

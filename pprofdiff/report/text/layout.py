@@ -147,10 +147,8 @@ def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for e
 
 def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
     """Return a sentence after its sign, in up to `most` lines, 0 for all."""
-    lead = LEADS.get(sentence.role, "")
-    return Paragraph(
-        sentence.text, STYLES[sentence.role], f"{lead} " if lead else "", most
-    )
+    lead = f"{LEADS[sentence.role]} " if sentence.role in LEADS else ""
+    return Paragraph(sentence.text, STYLES[sentence.role], lead, most)
 
 
 def _reason(reason: Reason) -> Close:
@@ -168,16 +166,11 @@ def _reason(reason: Reason) -> Close:
 def _rulings(part: Rulings) -> Iterator[Block]:
     yield Paragraph(f"Verdict   {part.summary}", "strong")
     width = max(_WIDTH, *(len(rule.outcome) + 2 for rule in part.verdict.rules))
-    yield Close(
-        tuple(
-            Paragraph(
-                f"{rule.text}.",
-                _OF_OUTCOME[rule.outcome],
-                rule.outcome.ljust(width),
-            )
-            for rule in part.verdict.rules
-        )
+    rules = (
+        Paragraph(f"{one.text}.", _OF_OUTCOME[one.outcome], one.outcome.ljust(width))
+        for one in part.verdict.rules
     )
+    yield Close(tuple(rules))
 
 
 def _stack(stack: Stack) -> Lines:

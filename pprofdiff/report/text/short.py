@@ -202,10 +202,8 @@ def _answer(report: ReportModel) -> Iterator[Part | Block]:
 def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
     """Yield the verdict: rules that tripped first, those that passed last."""
     rules = sorted(verdict.verdict.rules, key=lambda rule: _ORDER.index(rule.outcome))
-    few = verdict._replace(
-        verdict=verdict.verdict._replace(rules=tuple(rules[: room.rules]))
-    )
-    blocks = list(laid_out([few]))
+    few = verdict.verdict._replace(rules=tuple(rules[: room.rules]))
+    blocks = list(laid_out([verdict._replace(verdict=few)]))
     if left := Counter(rule.outcome for rule in rules[room.rules :]):
         left_over = ", ".join(f"{count} {outcome}" for outcome, count in left.items())
         blocks.append(Paragraph(f"and {left_over}, with --full", "faint"))

@@ -39,7 +39,8 @@ def render(parts: Iterable[Part | Block], *, color: bool, page: Page) -> str:
         force_terminal=True,
     )
     printed = list(lines(laid_out(parts), page))
-    console.width = max(page.width, *map(_width, printed))
+    widths = (sum(columns(words) for words, _ in line) for line in printed)
+    console.width = max(page.width, *widths)
     _print(printed, console)
     return drawn.getvalue()
 
@@ -50,7 +51,3 @@ def _print(printed: Iterable[Line], console: Console) -> None:
         for words, style in line:
             text.append(words, _STYLES[style])
         console.print(text, crop=False)
-
-
-def _width(line: Line) -> int:
-    return sum(columns(words) for words, _ in line)

@@ -84,14 +84,12 @@ def call_sites(
     names = diff.paired_functions.names
     called, owners = leaves["leaf"].tolist(), leaves["place"].tolist()
     sites = [site_of(names, called[i], owners[i]) for i in order]
+    rows_of = zip(sites, figures, call_site_cells(sites), strict=True)
     yield Table(
         "call_sites",
         columns,
         tuple(
-            Row(called_by(site), "call_site", (*cells, name))
-            for site, cells, name in zip(
-                sites, figures, call_site_cells(sites), strict=True
-            )
+            Row(called_by(s), "call_site", (*cells, name)) for s, cells, name in rows_of
         ),
         title="By call site (flat: allocated in this function itself)",
         code=True,

@@ -128,20 +128,12 @@ def _breakdown(
         Column("rule", "text", "<"),
         name_column("why"),
     )
-    rows = tuple(
-        Row(
-            table.rules[i].id,
-            "rule",
-            (
-                *compared(diff, base[i], new[i], noise=chance),
-                Cell(table.rules[i].category),
-                Cell(table.rules[i].id),
-                Cell(table.rules[i].why),
-            ),
-        )
-        for i, chance in ordered
-    )
-    return Table("explain", columns, rows, title=title, one_unit=True)
+    rows = []
+    for i, chance in ordered:
+        rule, sides = table.rules[i], compared(diff, base[i], new[i], noise=chance)
+        cells = (*sides, Cell(rule.category), Cell(rule.id), Cell(rule.why))
+        rows.append(Row(rule.id, "rule", cells))
+    return Table("explain", columns, tuple(rows), title=title, one_unit=True)
 
 
 def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Sentence:

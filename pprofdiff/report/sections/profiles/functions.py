@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
 from pprofdiff.goruntime.names import is_runtime_like, shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
+from pprofdiff.report.sections.named import named_cell
 from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
@@ -295,16 +296,13 @@ def _figures(
 ) -> Row:
     """Return the row of a key and raw values; `there` is as for `ratio_cell`."""
     key, base, new = sums
-    return Row(
-        key,
-        "function",
-        (
-            *compared(diff, base, new, noise=noise),
-            ratio_cell(diff, base, new, there),
-            Cell(percent(new, diff.totals[1]), float(new)),
-            name,
-        ),
+    cells = (
+        *compared(diff, base, new, noise=noise),
+        ratio_cell(diff, base, new, there),
+        Cell(percent(new, diff.totals[1]), float(new)),
+        name,
     )
+    return Row(key, "function", cells)
 
 
 def _in_chain(name: Cell, others: int) -> Cell:
@@ -317,12 +315,11 @@ def _in_chain(name: Cell, others: int) -> Cell:
 def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
     """Yield the functions that were paired although their names differ."""
     table = diff.table("functions")
-    pairs = [
-        (before, name)
+    rows = tuple(
+        Row(name, "renamed", _pair(before, name))
         for name, before in zip(table.names, table.base_names, strict=True)
         if before is not None
-    ]
-    rows = tuple(Row(pair[1], "renamed", _pair(*pair)) for pair in pairs)
+    )
     if not rows:
         text = "No functions were paired under two names."
         yield Sentence(text, key="renamed")
@@ -336,8 +333,4 @@ def _pair(before: str, now: str) -> tuple[Cell, Cell, Cell]:
     texts = with_path(before), with_path(now)
     if texts[0] == texts[1]:
         texts = shown(before), shown(now)
-    old, new = (
-        Cell(text, full="" if text == name else name)
-        for text, name in zip(texts, (before, now), strict=True)
-    )
-    return old, Cell("→"), new
+    return named_cell(texts[0], before), Cell("→"), named_cell(texts[1], now)

@@ -16,6 +16,7 @@ from pprofdiff.goruntime.readable import (
     with_path,
 )
 from pprofdiff.report.rows import Cell
+from pprofdiff.report.sections.named import named_cell
 
 # What runtime.sigprof writes if it finds no stack: functions that nothing calls.
 _STAND_INS = {
@@ -56,7 +57,7 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
             now = " or ".join(distinct_names(several))
             cells.append(Cell(shown, remark=f"(perhaps {now} now)", full=name))
         else:
-            cells.append(Cell(shown, full="" if name == shown else name))
+            cells.append(named_cell(shown, name))
     return cells
 
 

@@ -62,11 +62,11 @@ def kind_rows(diff: TraceDiff) -> Iterator[Row]:
     rows, roots = off_cpu(diff), worker_rows(diff)
     if roots is None:
         return
-    states = diff.time.by_state(roots)
-    states.pop(UNKNOWN, None)
-    whole = _both((int(v.base[0]), int(v.new[0])) for v in states.values())
-    view = states.get("running")
-    ran = (0, 0) if view is None else (int(view.base[0]), int(view.new[0]))
+    views = diff.time.by_state(roots)
+    views.pop(UNKNOWN, None)
+    states = {state: (int(v.base[0]), int(v.new[0])) for state, v in views.items()}
+    whole = [sum(pair[side] for pair in states.values()) for side in (0, 1)]
+    ran = states.get("running", (0, 0))
 
     def row_of(key: str, name: str, raw: tuple[int, int], level: int = 0) -> Row:
         # Of several runs, only what is judged over them is marked.
@@ -78,18 +78,18 @@ def kind_rows(diff: TraceDiff) -> Iterator[Row]:
     yield row_of("kind.running-itself", "running", ran)
     for kind, name in _KINDS.items():
         of_kind = [row for row in rows if row.end.kind == kind]
-        raw = _both((row.base_ns, row.new_ns) for row in of_kind)
-        behind = _both((r.base_ns, r.new_ns) for r in of_kind if not r.direct)
+        raw = _both(of_kind)
+        behind = _both(row for row in of_kind if not row.direct)
         if any(raw):
             yield row_of(f"kind.{kind}", name, raw)
         if any(behind) and behind != raw:
             yield row_of(f"behind.{kind}", _BEHIND, behind, 1)
 
 
-def _both(times: Iterable[tuple[int, int]]) -> tuple[int, int]:
+def _both(rows: Iterable[Waited]) -> tuple[int, int]:
     base, new = 0, 0
-    for old, now in times:
-        base, new = base + old, new + now
+    for row in rows:
+        base, new = base + row.base_ns, new + row.new_ns
     return base, new
 
 
@@ -181,5 +181,4 @@ def _who(row: Waited) -> str:
 
 
 def _sum(diff: TraceDiff, key: str, name: str, rows: Iterable[Waited]) -> Row:
-    raw = _both((row.base_ns, row.new_ns) for row in rows)
-    return figure(key, name, diff.normalization.scaled(*raw), "ns")
+    return figure(key, name, diff.normalization.scaled(*_both(rows)), "ns")

@@ -9,7 +9,7 @@ import pytest
 
 import pprofdiff
 from tests.browser.conftest import stacks_of
-from tests.browser.test_flame import HOSTILE, growing, status
+from tests.browser.test_flame import HOSTILE, current, growing, status
 from tests.conftest import DATA
 
 RUNS = [DATA / f"unchanged/run{i}" for i in range(1, 9)]
@@ -39,11 +39,6 @@ def follow(page, fragment):
     """Follow an address within the page, as its links do."""
     page.evaluate("text => location.hash = text", fragment)
     page.wait_for_function("text => location.hash === text", arg=fragment)
-
-
-def current(page):
-    here = page.locator(".flame-trail [aria-current]").first
-    return here.inner_text().removeprefix("… › ")
 
 
 def linked(page, where=""):

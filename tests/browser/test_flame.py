@@ -142,6 +142,12 @@ def status(page):
     return page.locator(".flames p[aria-live]").first.inner_text()
 
 
+def current(page, part=""):
+    """Return the frame that a flame graph is zoomed to."""
+    here = page.locator(f"{part} .flame-trail [aria-current]").first
+    return here.inner_text().removeprefix("… › ")
+
+
 def matched(page):
     return page.locator(".flames output").inner_text()
 
@@ -370,11 +376,11 @@ def test_a_click_zooms_and_a_link_brings_it_back(opened, page_file):
         page.locator(".flame-space canvas").click(position={"x": 60, "y": 28})
         zoomed = page.evaluate("location.hash")
         assert re.fullmatch("#cpu;z=[^,;]+", zoomed)
-        where = page.locator(".flame-trail [aria-current]").inner_text()
+        where = current(page)
         page.keyboard.press("Escape")
-        assert page.locator(".flame-trail [aria-current]").inner_text() == "all"
+        assert current(page) == "all"
     with opened(page_file, fragment=zoomed) as page:
-        assert page.locator(".flame-trail [aria-current]").inner_text() == where
+        assert current(page) == where
 
 
 def test_everything_can_be_reached_by_keyboard(opened, page_file):

@@ -83,9 +83,8 @@ def test_the_flame_graph_comes_second_and_begins_on_the_first_screen(
     opened, written, story
 ):
     with opened(written(*sides(story))) as page:
-        ids = page.evaluate(
-            "[...document.querySelectorAll('main>section')].map(s=>s.id)"
-        )
+        of_sections = page.locator("main > section")
+        ids = of_sections.evaluate_all("list => list.map(s => s.id)")
         assert ids[:2] == ["summary", "flame"]
         frames = page.locator("#flame canvas[role=application]").bounding_box()
         assert frames["y"] < 700
@@ -93,10 +92,8 @@ def test_the_flame_graph_comes_second_and_begins_on_the_first_screen(
 
 def test_a_wide_window_is_the_flame_graphs(opened, written):
     with opened(written(*sides("syncpool")), width=1920) as page:
-        assert (
-            page.locator("#flame canvas[role=application]").bounding_box()["width"]
-            > 1800
-        )
+        frames = page.locator("#flame canvas[role=application]").bounding_box()
+        assert frames["width"] > 1800
         assert page.locator("#summary").bounding_box()["width"] < 1300
 
 
@@ -107,13 +104,8 @@ def test_the_account_is_a_bar_whose_pieces_lie_end_to_end(opened, written):
         labels = rows.locator("th").all_inner_texts()
         assert labels[-1] == "total"
         boxes = [box.bounding_box() for box in rows.locator("rect").all()]
-        got = [
-            [
-                float(cell.replace("−", "-"))
-                for cell in row.locator("td.number").all_inner_texts()
-            ]
-            for row in rows.all()
-        ]
+        texts = (row.locator("td.number").all_inner_texts() for row in rows.all())
+        got = [[float(text.replace("−", "-")) for text in row] for row in texts]
         at = boxes[-1]["x"] + (0 if got[-1][2] > 0 else boxes[-1]["width"])
         for box, (_, _, delta) in zip(boxes[:-1], got, strict=False):
             begin = box["x"] if delta > 0 else box["x"] + box["width"]
@@ -326,15 +318,13 @@ def test_figures_stand_below_one_another_and_units_next_to(opened, written, stor
             part = page.locator(f"section:has(h2:text-matches('^{title}, '))")
             for table in part.locator(".table table").all():
                 heads = table.locator("thead :is(th, td)").all_inner_texts()
-                places = [
-                    i for i, head in enumerate(heads) if head[:4] in ("base", "new")
-                ]
+                numbered = enumerate(heads)
+                places = [i for i, head in numbered if head[:4] in ("base", "new")]
                 for row in table.locator("tbody tr").all():
                     cells = row.locator("th, td").all_inner_texts()
                     for place in places:
-                        assert re.fullmatch(
-                            r"[−+]?[\d,.]+%?|–|\d+ to \d+", cells[place]
-                        )
+                        figure = r"[−+]?[\d,.]+%?|–|\d+ to \d+"
+                        assert re.fullmatch(figure, cells[place])
                     if len(places) == 2 and heads[places[1] + 1] == "":
                         units.add(cells[places[1] + 1])
                 units |= {word for head in heads for word in head.split()[1:]}

@@ -19,8 +19,6 @@ from pprofdiff.report.rows import Table
 from pprofdiff.report.sections.traces.cells import (
     arrows,
     compared,
-    figure,
-    in_one_unit,
 )
 from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
 from pprofdiff.report.sections.traces.waits import kind_rows, waits_view
@@ -145,19 +143,6 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
 )
 def test_small_numbers_next_to_large_ones_keep_two_digits(pair, cells):
     assert [cell.label for cell in compared("x", pair, "ns")[1:]] == cells
-
-
-def test_times_of_a_table_are_in_one_unit():
-    pairs = {"p50": (128, 576), "longest": (11_123_000, 12_901_000), "none": (None, 7)}
-    rows = [figure(name, name, pair, "ns") for name, pair in pairs.items()]
-    rows.insert(1, figure("waits", "waits", (29, 35), ""))
-    texts = [[cell.label for cell in row.cells[1:4]] for row in in_one_unit(rows)]
-    assert texts == [
-        ["0.13", "0.58 µs", "+0.45"],
-        ["29", "35", "+6"],
-        ["11,123", "12,901 µs", "+1,778"],
-        ["–", "0.0070 µs", ""],
-    ]
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))

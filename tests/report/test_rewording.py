@@ -16,6 +16,8 @@ from markupsafe import escape
 from msgspec.structs import replace
 
 import pprofdiff
+from pprofdiff.analysis.causes.finding import Finding, Findings
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.goruntime import rules as goruntime
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import _html as notebook_html
@@ -23,8 +25,18 @@ from pprofdiff.notebook.comparisons import comparison_card
 from pprofdiff.report import sections as kinds
 from pprofdiff.report.html import page
 from pprofdiff.report.markdown import comment
-from pprofdiff.report.model import Scope
-from pprofdiff.report.rows import Footnote, Footnotes, Sentence, Table
+from pprofdiff.report.model import ReportModel, Scope
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Footnote,
+    Footnotes,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Tile,
+)
 from pprofdiff.report.sections import sections
 from pprofdiff.report.text import plain, short, terminal
 from pprofdiff.report.text.lines import Page
@@ -41,6 +53,24 @@ _REST = "\u13a0"
 _TOKEN = re.compile(f"[{_ONE[0]}-{_ONE[-1]}]|[{_TWO[0]}-{_TWO[-1]}]{{2}}{_REST}*")
 
 
+# What is said in each part of a report, or is a part itself.
+SPOKEN = {
+    ReportModel: ("findings", "warnings"),
+    Findings: ("found",),
+    Finding: ("title", "text", "advice"),
+    Caveat: ("text",),
+    Section: ("title", "measure", "mode", "short", "lead", "contents", "instead"),
+    Tile: ("name", "values", "change"),
+    Table: ("title", "columns", "rows"),
+    Column: ("text",),
+    Row: ("cells",),
+    Cell: ("text", "detail", "remark"),
+    Sentence: ("text",),
+    Footnotes: ("notes",),
+    Footnote: ("mark", "text"),
+}
+
+
 class Words:
     """A dictionary from what is said to nonsense, and back."""
 
@@ -49,79 +79,33 @@ class Words:
         self._one = iter(_ONE)
         self._two = map("".join, product(_TWO, repeat=2))
 
-    def of(self, text):
-        """Return nonsense as long as the text, with the spaces around it."""
-        core = text.strip()
-        if not core:
-            return text
-        if core not in self.nonsense:
-            one = len(core) == 1
-            token = next(self._one) if one else next(self._two)
-            self.nonsense[core] = token.ljust(len(core), _REST)
-        return text.replace(core, self.nonsense[core], 1)
+    def of(self, part):
+        """Return a part in nonsense; a text is as long, with the spaces around it."""
+        if isinstance(part, str):
+            core = part.strip()
+            if core and core not in self.nonsense:
+                token = next(self._one) if len(core) == 1 else next(self._two)
+                self.nonsense[core] = token.ljust(len(core), _REST)
+            return part.replace(core, self.nonsense[core], 1) if core else part
+        if type(part) is tuple:
+            return tuple(map(self.of, part))
+        said = {name: self.of(getattr(part, name)) for name in SPOKEN[type(part)]}
+        return (
+            part._replace(**said) if isinstance(part, tuple) else replace(part, **said)
+        )
+
+    def section(self, section):
+        """Return a section in nonsense."""
+        return replace(
+            self.of(section),
+            build=lambda: map(self.of, section.parts),
+            short_parts=lambda *most: map(self.of, section.short_parts(*most)),
+        )
 
     def undone(self, text, written=str):
         """Return what a writer made, with the words in place of the nonsense."""
         said = {token: core for core, token in self.nonsense.items()}
         return _TOKEN.sub(lambda token: str(written(said[token[0]])), text)
-
-    def part(self, part):
-        """Return a part of a section in nonsense."""
-        if isinstance(part, Table):
-            return replace(
-                part,
-                title=self.of(part.title),
-                columns=tuple(replace(c, text=self.of(c.text)) for c in part.columns),
-                rows=tuple(
-                    replace(row, cells=tuple(map(self.cell, row.cells)))
-                    for row in part.rows
-                ),
-            )
-        if isinstance(part, Sentence):
-            return replace(part, text=self.of(part.text))
-        return Footnotes(
-            tuple(Footnote(self.of(n.mark), self.of(n.text)) for n in part.notes)
-        )
-
-    def cell(self, cell):
-        """Return a cell in nonsense."""
-        return replace(
-            cell,
-            text=self.of(cell.text),
-            detail=self.of(cell.detail),
-            remark=self.of(cell.remark),
-        )
-
-    def section(self, section):
-        """Return a section in nonsense."""
-        words = ("title", "measure", "mode", "short", "lead", "contents", "instead")
-        return replace(
-            section,
-            build=lambda: map(self.part, section.parts),
-            short_parts=lambda *most: map(self.part, section.short_parts(*most)),
-            **{name: self.of(getattr(section, name)) for name in words},
-        )
-
-    def tile(self, tile):
-        """Return a tile in nonsense."""
-        return replace(
-            tile,
-            name=self.of(tile.name),
-            values=self.of(tile.values),
-            change=self.cell(tile.change),
-        )
-
-    def report(self, report):
-        """Return a report whose findings and warnings are nonsense."""
-        found = tuple(
-            f._replace(
-                **{n: self.of(getattr(f, n)) for n in ("title", "text", "advice")}
-            )
-            for f in report.findings.found
-        )
-        warned = tuple(w._replace(text=self.of(w.text)) for w in report.warnings)
-        findings = report.findings._replace(found=found)
-        return report._replace(findings=findings, warnings=warned)
 
 
 @pytest.fixture
@@ -130,7 +114,7 @@ def reworded(monkeypatch):
 
     def speak(words):
         says = {kind.sections: words.section for kind in KINDS.values()}
-        says |= {kind.tiles: words.tile for kind in KINDS.values()}
+        says |= {kind.tiles: words.of for kind in KINDS.values()}
 
         def reworded(reference):
             made = resolve(reference)
@@ -207,7 +191,7 @@ def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, w
     meant = writer(report)
     words = Words()
     reworded(words)
-    nonsense = writer(words.report(report))
+    nonsense = writer(words.of(report))
     assert len(words.nonsense) > 20
     assert nonsense != meant
     undone = words.undone(nonsense, written)
@@ -230,7 +214,7 @@ def test_a_comment_of_nonsense_is_the_comment(report, reworded):
     meant = structure(comment.render(report))
     words = Words()
     reworded(words)
-    nonsense = comment.render(words.report(report))
+    nonsense = comment.render(words.of(report))
     undone = structure(nonsense, words.undone)
     unescaped = [
         (kind, strong, text if kind != "html_block" else text.replace("&gt;", ">"))

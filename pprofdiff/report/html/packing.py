@@ -115,7 +115,6 @@ def varints(numbers: NDArray[np.integer]) -> bytes:
 
 
 def _categories(of: Drawn, tree: CallTree) -> tuple[Column, dict[str, Any]]:
-    """Return each node's category number, and the lists that it indexes."""
     used = distinct(tree.category[tree.category >= 0])
     column = np.searchsorted(used, tree.category) + 1
     column[tree.category == NO_CATEGORY] = 0

@@ -208,7 +208,6 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
 
 
 def _waits(report: ReportModel, parts: Sequence[Comparison]) -> Waits | None:
-    """Return what goroutines waited for, taken from the section on traces, if any."""
     diff = report.comparison.trace
     for part in parts:
         drawn = tuple(chart for chart in part.charts if chart.id == "waits")

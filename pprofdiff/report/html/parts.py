@@ -54,13 +54,6 @@ class Heading(NamedTuple):
         return f"{self.text} {self.unit}".strip()
 
 
-class Bars(NamedTuple):
-    """Widths of two bars in pixels, as written in the SVG: base above new."""
-
-    base: str
-    new: str
-
-
 class Square(NamedTuple):
     """One cell: text, the words after it, CSS class, and sort value ("" for none).
 
@@ -78,11 +71,14 @@ class Square(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row; `whole` is true if it sums up others, `bars` is None without bars."""
+    """A row; `whole` is true if it sums up others.
+
+    `bars` are the widths of base above new in pixels, None without bars.
+    """
 
     squares: tuple[Square, ...]
     whole: bool
-    bars: Bars | None
+    bars: tuple[str, str] | None
 
 
 class Place(NamedTuple):
@@ -298,7 +294,7 @@ def _square(table: Table, row: Row, cell: Cell, column: Column) -> Square:
     )
 
 
-def _bars(table: Table) -> list[Bars | None]:
+def _bars(table: Table) -> list[tuple[str, str] | None]:
     """Return bars of each row but totals, [] if rows do not compare."""
     places = table.place("base"), table.place("new")
     if not table.one_unit or -1 in places:
@@ -314,8 +310,7 @@ def _bars(table: Table) -> list[Bars | None]:
         return []
     size = _BAR / largest
     return [
-        None if pair is None else Bars(*(f"{size * value:.1f}" for value in pair))
-        for pair in pairs
+        pair and (f"{size * pair[0]:.1f}", f"{size * pair[1]:.1f}") for pair in pairs
     ]
 
 

@@ -71,7 +71,6 @@ def _categories(diff: ProfileDiff) -> list[Row]:
 
 
 def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
-    """Return what leaf functions do, by category: copying, clearing, locking."""
     ids, kinds = rules().categories, rules().leaf_kinds
     sums = diff.ledger.by("category", "leaf_kind")
     cells = (sums["category"], sums["leaf_kind"], sums.base, sums.new)

@@ -119,7 +119,6 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
 
 
 def _search(report: ReportModel) -> Iterator[_Piece]:
-    """Yield the commit that a search found, if one led to these builds."""
     if report.bisection is not None:
         parts = list(bisection_parts(report.bisection))
         first = list(takewhile(lambda part: isinstance(part, Sentence), parts))
@@ -387,7 +386,6 @@ def _linked(report: ReportModel, section: Section, part: SectionPart) -> str:
 
 
 def _name_of(parts: Iterable[SectionPart]) -> str:
-    """Return the name of a piece: its table's title, or its first column's."""
     for table in tables_of(parts):
         return table.heading or table.columns[0].text or "the first table"
     return "notes"

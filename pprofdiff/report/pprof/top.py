@@ -111,7 +111,6 @@ def report_header(
 
 
 def _inline_marks(seen: View, drawn: Graph) -> list[str]:
-    """Return pprof's mark for inlined calls of each shown node, "" for none."""
     offsets = seen.profile.locations.line_offsets
     inner = np.ones(len(drawn.line_nodes), np.bool_)
     inner[offsets[1:] - 1] = False

@@ -61,7 +61,6 @@ def changed_in_short(report: ReportModel) -> Iterator[Table | Sentence]:
 
 
 def _named(finding: Finding) -> Iterator[ChangedLines]:
-    """Yield the changed lines of a finding that need no row of their own."""
     if finding.source is not None:
         yield from finding.source.lines
         for lines in finding.source.near:

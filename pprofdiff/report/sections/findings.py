@@ -58,9 +58,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     found = [f for f in findings.found if f.id != _FIRST]
     shown = _shown(findings, found, most)
     rest = []
-    claimed = any(
-        f.explains and f.mark != "noise" for f in shown if f.severity != "info"
-    )
+    causes = (f for f in shown if f.severity != "info")
+    claimed = any(f.explains and f.mark != "noise" for f in causes)
     added = cpu if claimed and cpu is not None and _adds_up(report, cpu) else None
     ids = _ids(found)
     others = [
@@ -85,15 +84,12 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
             rest.append(Sentence(text))
     elif _only_counts(report, shown):
         rest.append(Sentence(_UNTIMED))
-    return Why(
-        warnings=tuple(
-            Sentence(f"{finding.title}. {finding.advice}", "warning")
-            for finding in findings.found
-            if finding.id == _FIRST
-        ),
-        reasons=tuple(_reasons(report, shown, cpu)),
-        rest=tuple(rest),
+    warnings = (
+        Sentence(f"{finding.title}. {finding.advice}", "warning")
+        for finding in findings.found
+        if finding.id == _FIRST
     )
+    return Why(tuple(warnings), tuple(_reasons(report, shown, cpu)), tuple(rest))
 
 
 def _only_counts(report: ReportModel, shown: Sequence[Finding]) -> bool:
@@ -142,12 +138,8 @@ def _subject(
     if alone is not None:
         return f"Cause {causes.index(alone) + 1} explains", alone, without
     if they and without:
-        who = f"Cause{s} {listed(having)}"
-        return (
-            f"{who} and what follows explain" if below else f"{who} {verb}",
-            None,
-            without,
-        )
+        verb = "and what follows explain" if below else verb
+        return f"Cause{s} {listed(having)} {verb}", None, without
     return "Together they explain" if they else "All causes together explain", None, []
 
 
@@ -185,7 +177,6 @@ def _part(finding: Finding, cpu: ProfileDiff | None) -> str:
 
 
 def _with_part(clause: str, part: str) -> str:
-    """Return a clause with what it adds, if anything, in brackets at its end."""
     if not part:
         return clause
     return f"{clause[:-1]}; {part})" if clause.endswith(")") else f"{clause} ({part})"
@@ -370,7 +361,6 @@ def _loud(rest: str, *, quiet: bool) -> str:
 
 
 def _groups(explained: Explained, scale: Scale) -> str:
-    """Return groups with their deltas, and what all others change together."""
     deltas = [(group.label, group.delta) for group in explained.left]
     other = explained.total - explained.explained - sum(one for _, one in deltas)
     if scale.rounded(other):

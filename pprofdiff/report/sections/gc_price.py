@@ -171,7 +171,6 @@ def _row(
 
 
 def _rest(noun: str, small: Sequence[Factor], scale: Scale) -> Iterator[Row]:
-    """Yield the row of parts that are too small for their own."""
     if small:
         part = sum(factor.part for factor in small)
         name = Cell(f"{len(small)} other {noun if len(small) > 1 else noun[:-1]}")

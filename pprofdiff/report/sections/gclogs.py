@@ -239,7 +239,6 @@ def _bound(ratio: float) -> str:
 
 
 def _factors(gc: GCDiff) -> Iterator[Sentence]:
-    """Yield the factors whose product is the change of GC CPU."""
     factors = gc.factors
     if factors is None:
         return

@@ -141,7 +141,6 @@ def _amount(entries: Sequence[Input]) -> str:
 
 
 def _common(paths: Sequence[str]) -> str:
-    """Return the folder of all files with a trailing slash, "" if there is none."""
     parts = [path.split("/")[:-1] for path in paths]
     common = ""
     for names in zip(*parts, strict=False):

@@ -105,26 +105,23 @@ def _verdict(outcome: Outcome, first: Measure) -> str:
 def _figures(outcome: Outcome, first: Measure) -> list[str]:
     """Return the overall metrics, the first with its interval."""
     if not first.of_turns:
-        shown = (f"{_amount(m)}{_doubt(first, m)}" for m in _others(outcome, first))
-        return [_with_interval(first), *shown]
-    others = (m for m in outcome.measures if m is not first)
+        others = (f"{_amount(m)}{_doubt(first, m)}" for m in _others(outcome, first))
+        return [_with_interval(first), *others]
     # A mean of several benchmarks' costs is no benchmark's cost.
     single = not outcome.units
-    return [
-        _short(first, interval=True, values=single, decided=outcome.decided),
-        *(f"{_short(m)}{_chance(outcome, m)}" for m in others),
-        # A count that is 0 on both sides is not shown.
-        *(
-            (
-                _counted_both_ways(outcome, one.unit)
-                or _count(one, values=single, exact=outcome.verdict == "unknown")
-            )
-            for one in outcome.counted
-            # A count that is 0 on both sides is not shown.
-            if counts(one) not in _NONE
-        ),
-        *_without_mean(outcome),
-    ]
+    shown = [_of_turns(first, values=single, decided=outcome.decided)]
+    for one in outcome.measures:
+        if one is not first:
+            said = f"{one.cost.noun} {change(one.judged.ratio)}"
+            shown.append(f"{said}{_chance(outcome, one)}")
+    # A count that is 0 on both sides is not shown.
+    counted = (one for one in outcome.counted if counts(one) not in _NONE)
+    exact = outcome.verdict == "unknown"
+    shown += (
+        _counted_both_ways(outcome, one.unit) or _count(one, values=single, exact=exact)
+        for one in counted
+    )
+    return [*shown, *_without_mean(outcome)]
 
 
 def _without_mean(outcome: Outcome) -> list[str]:
@@ -175,10 +172,9 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
     every = _every(many)
     # Time is a geometric mean; with interleaved rounds, all metrics are.
     shown = {measure.id for measure in (first, *_others(outcome, first))}
-    mean = "geomean" if first.of_turns or shown == {"time"} else "together"
-    of_all = f"{every} benchmarks together"
-    if mean == "geomean":
-        of_all = f"geomean of {every} benchmarks"
+    mean, of_all = "together", f"{every} benchmarks together"
+    if first.of_turns or shown == {"time"}:
+        mean, of_all = "geomean", f"geomean of {every} benchmarks"
     moved, verdict = outcome.moved, _verdict(outcome, first)
     below = []
     # One that is written differently is no part of a mean.
@@ -218,7 +214,6 @@ def _alone(outcome: Outcome) -> list[str]:
 
 
 def _allocating(outcome: Outcome) -> list[str]:
-    """Return which units allocate more or fewer objects, by exact counts."""
     sentences = []
     for word, more in (("More", True), ("Fewer", False)):
         names = [
@@ -231,21 +226,12 @@ def _allocating(outcome: Outcome) -> list[str]:
     return sentences
 
 
-def _short(
-    measure: Measure,
-    *,
-    interval: bool = False,
-    values: bool = False,
-    decided: bool = True,
-) -> str:
+def _of_turns(measure: Measure, *, values: bool, decided: bool) -> str:
     """Return a metric as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
-    noun = measure.cost.noun
     both = ""
     if measure.base is not None and measure.new is not None and values:
         both = f" {seconds(measure.base, measure.new)},"
-    text = f"{noun}{both} {change(measure.judged.ratio)}"
-    if not interval:
-        return text
+    text = f"{measure.cost.noun}{both} {change(measure.judged.ratio)}"
     if not is_bounded(*measure.judged.bounds):
         return f"{text} (too few rounds for an interval)"
     confidence, low, high = _interval(measure, decided=decided)
@@ -308,8 +294,7 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
         yield (
             f"The machine was busy: up to {percent(outcome.busy, 1)} of a side's "
             "samples are in runtime.asyncPreempt, where a signal stops goroutines. "
-            f"There, time/op of one build differs by up to {differs}; "
-            "CPU/op does not."
+            f"There, time/op of one build differs by up to {differs}; CPU/op does not."
         )
     if first is not None:
         yield from _both_ways(outcome, first)
@@ -325,7 +310,6 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
 
 
 def _together(moved: Together) -> str:
-    """Return that all benchmarks changed alike, and what else can cause that."""
     low, high, verb = moved.low, moved.high, "slowed"
     doing = "a busy or throttled machine has the same effect"
     if high < 1:
@@ -342,7 +326,6 @@ def _together(moved: Together) -> str:
 
 
 def _a_second(factor: float, low: float, high: float) -> str:
-    """Return by how much CPU per second changed, and what may have caused it."""
     way = "more" if factor > 1 else "less"
     return (
         f"The program took {times_the(factor, 'CPU')} per second "
@@ -352,7 +335,6 @@ def _a_second(factor: float, low: float, high: float) -> str:
 
 
 def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
-    """Yield the metrics that changed significantly in the opposite direction."""
     if first.verdict not in ("slower", "faster"):
         return
     for measure in _others(outcome, first):
@@ -385,10 +367,9 @@ def _with_interval(measure: Measure) -> str:
     if low > 0 and not is_bounded(low, high):
         return f"{_amount(measure)} (too few runs for an interval)"
     ratio = measure.judged.ratio
+    bounds = f"{percent_change(low)} to {percent_change(high)}"
     if ratio >= MANY or _fewer(measure, ratio) or low <= 0:
         bounds = span(ratio, low, high)
-    else:
-        bounds = f"{percent_change(low)} to {percent_change(high)}"
     of = "" if confidence == measure.confidence else f"{confidence:g}% CI "
     return f"{_amount(measure)} ({of}{bounds})"
 
@@ -411,14 +392,11 @@ def _basis(measure: Measure, *, busy: bool) -> str:
     if measure.id == "control":
         return f"From {measure.source}: a slowdown of the whole machine cancels out."
     if (base, new) == (1, 1):
+        differ = f"; runs of one build differ by {TOTAL_SIGMA:.0%} on shared machines"
         if busy and measure.id != "cpu":
-            return f"From {measure.source}, one run per side."
-        return (
-            f"From {measure.source}, one run per side; runs of one build differ by "
-            f"{TOTAL_SIGMA:.0%} on shared machines."
-        )
+            differ = ""
+        return f"From {measure.source}, one run per side{differ}."
+    runs = f"{base} and {new} runs"
     if measure.in_turns:
-        return (
-            f"From {measure.source}, {base} runs per side in turns, compared in pairs."
-        )
-    return f"From {measure.source}, {base} and {new} runs."
+        runs = f"{base} runs per side in turns, compared in pairs"
+    return f"From {measure.source}, {runs}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.sources import own_movement
 from pprofdiff.analysis.lines.costs import side_lines
@@ -159,7 +159,7 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
     """
     rows = [_row(line, written) for line in found.lines]
     kept = _kept(found.lines)
-    columns = zip(_HEADINGS, *(row.cells for row in rows), strict=True)
+    columns = zip(_HEADINGS, *(cells for cells, _ in rows), strict=True)
     widths = [max(map(len, column)) for column in columns]
     half = sum(widths[:3]) + 2
     lines = [
@@ -167,14 +167,14 @@ def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Co
         CodeLine(_joined(_HEADINGS, widths)),
     ]
     skipped = 0
-    for row, line, keep in zip(rows, found.lines, kept, strict=True):
+    for (cells, source), line, keep in zip(rows, found.lines, kept, strict=True):
         if not keep:
             skipped += 1
             continue
         if skipped:
             lines.append(_fold(skipped, sum(widths) + 6))
             skipped = 0
-        text = f"{_joined(row.cells, widths)}  {row.at}{row.text}"
+        text = f"{_joined(cells, widths)}  {source}"
         lines.append(CodeLine(text.rstrip(), _TONES[line.mark]))
     if skipped:
         lines.append(_fold(skipped, sum(widths) + 6))
@@ -191,21 +191,16 @@ def _why(found: Listing) -> str:
     return _WHY[found.why].format(of=whose)
 
 
-class _Row(NamedTuple):
-    cells: tuple[str, ...]
-    at: str
-    text: str
-
-
-def _row(line: ListingLine, written: Written) -> _Row:
+def _row(line: ListingLine, written: Written) -> tuple[tuple[str, ...], str]:
+    """Return the costs of a line, and its numbers, mark and source."""
     costs = line.costs
     cells = (
         *_dotted(costs.base_flat, costs.new_flat, written),
         *_dotted(costs.base_cum, costs.new_cum, written),
     )
     numbers = ["" if at is None else str(at) for at in (line.base, line.new)]
-    at = f"{numbers[0]:>5} {numbers[1]:>5} {line.mark or ' '} "
-    return _Row(cells, at, (line.text or "").expandtabs(_TAB))
+    text = (line.text or "").expandtabs(_TAB)
+    return cells, f"{numbers[0]:>5} {numbers[1]:>5} {line.mark or ' '} {text}"
 
 
 def _dotted(base: int, new: int, written: Written) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.figures.costs import COSTS, CPU
 from pprofdiff.analysis.ledger.units import REST
 from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Unit, is_bounded
+from pprofdiff.analysis.profiles.groups import judged_sums
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -19,9 +21,15 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
-from pprofdiff.report.sections.by_label import label_parts
 from pprofdiff.report.sections.changes import bounds, change, counts, number, seconds
-from pprofdiff.units import percent
+from pprofdiff.report.sections.profiles.cells import (
+    compared,
+    compared_columns,
+    ratio_cell,
+    share_cells,
+    share_columns,
+)
+from pprofdiff.units import percent, printable
 
 # From this factor on, two values have their own units.
 _FAR = 100
@@ -129,7 +137,7 @@ def unit_parts(
     """
     outcome = report.outcome
     if not outcome.units:
-        yield from label_parts(report, most)
+        yield from _label_parts(report, most)
         return
     ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
     # If there is room for several, one more row is better than one left out.
@@ -156,6 +164,49 @@ def unit_parts(
         tuple(rows),
         title=f"Benchmarks, judged together (false discovery rate {rate}%)",
         total=len(ordered) if len(ordered) > len(shown) else 0,
+        code=True,
+    )
+
+
+def _label_parts(report: ReportModel, most: int | None) -> Iterator[Table]:
+    """Yield the table of a label's values, significant changes first.
+
+    With `most`, at most that many rows are shown, and none if no value changed
+    significantly and the user did not ask.
+    """
+    comparison = report.comparison
+    diff, by_label = comparison.cpu, comparison.by_label
+    if diff is None or by_label is None:
+        return
+    names = [(printable(value), "") for value in by_label.values]
+    sums = judged_sums(diff, names, by_label.runs)
+    moved = any(one.noise is False for one in sums)
+    if most is not None and not comparison.by and not moved:
+        return
+    sums.sort(key=lambda one: (one.noise is not False, -abs(one.delta)))
+    rows = []
+    for one in sums[:most]:
+        shown = Cell(one.id) if one.id else Cell(f"no {by_label.key}", tone="faint")
+        cells = (
+            shown,
+            *compared(diff, one.base, one.new, noise=one.noise),
+            ratio_cell(diff, one.base, one.new),
+            *share_cells(diff, one.base, one.new),
+        )
+        rows.append(Row(one.id, "figure", cells))
+    columns = (
+        name_column(printable(by_label.key)),
+        *compared_columns(diff, report.labels),
+        Column("ratio", "ratio"),
+        *share_columns(diff),
+    )
+    yield Table(
+        "labels",
+        columns,
+        tuple(rows),
+        title=f"{diff.title} by {printable(by_label.key)}, in {scale_of(diff).unit}",
+        total=len(sums) if len(sums) > len(rows) else 0,
+        one_unit=True,
         code=True,
     )
 
@@ -192,7 +243,6 @@ def _rest(shares: tuple[float, float], width: int) -> Row:
 
 
 def _times(*pair: float) -> tuple[str, str]:
-    """Return the cost per op on both sides, in one unit unless far apart."""
     far = max(pair) >= _FAR * min(pair)
     base, new = (
         seconds(*((own, own) if far else pair)).partition(" → ")[::2] for own in pair

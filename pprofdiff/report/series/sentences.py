@@ -234,7 +234,6 @@ def over_words(series: Series) -> str:
 
 
 def _both_sides(report: SeriesReport) -> Iterator[str]:
-    """Yield the command that compares the builds around the largest change."""
     series, changed = report.judged.series, report.judged.steps
     plain = series.over.replace("-", "").replace("_", "").isalnum()
     if changed and not series.width_s and plain:

@@ -147,6 +147,5 @@ def clipped(text: str, fits: Callable[[str], bool]) -> str:
 
 
 def _beginnings(text: str, between: re.Pattern[str], end: str) -> Iterator[str]:
-    """Yield the text before each match, the longest first, followed by `end`."""
     for match in reversed(list(between.finditer(text))):
         yield f"{text[: match.start()]}{end}"

@@ -200,7 +200,6 @@ def _answer(report: ReportModel) -> Iterator[Part | Block]:
 
 
 def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
-    """Yield the verdict: rules that tripped first, those that passed last."""
     rules = sorted(verdict.verdict.rules, key=lambda rule: _ORDER.index(rule.outcome))
     few = verdict.verdict._replace(rules=tuple(rules[: room.rules]))
     blocks = list(laid_out([verdict._replace(verdict=few)]))
@@ -274,7 +273,6 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
 
 
 def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
-    """Yield the changed lines with the most effect that no cause names."""
     parts: list[Part] = []
     for part in changed_in_short(report):
         if not isinstance(part, Table):

@@ -16,6 +16,7 @@ from pprofdiff.report.series.sentences import drawn_curve
 from tests.fleets import making
 
 pytest.importorskip("ruptures")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,6 @@ def written(builds, tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 def test_the_screen_names_the_step_and_the_function(builds, capsys):
     assert main(["--over", "build", f"{builds}/**/*.gz"]) == 0
     out, err = capsys.readouterr()
@@ -65,7 +65,6 @@ def test_the_screen_names_the_step_and_the_function(builds, capsys):
 
 
 @pytest.mark.whole
-@pytest.mark.slow
 def test_python_says_what_the_command_says(series, builds, capsys):
     main(["--over", "build", str(builds)])
     assert series.to_text() + "\n" == capsys.readouterr().out + "\n"
@@ -74,7 +73,6 @@ def test_python_says_what_the_command_says(series, builds, capsys):
 
 
 @pytest.mark.whole
-@pytest.mark.slow
 def test_the_document_has_every_curve(written, series):
     document = json.loads((written / "x.json").read_text("utf-8"))
     assert document["schema"] == "pprofdiff-series/1"
@@ -97,7 +95,6 @@ def test_the_document_has_every_curve(written, series):
     assert frame["delta"] == change["after"] - change["before"]
 
 
-@pytest.mark.slow
 def test_rows_of_the_csv_are_tidy(written, series):
     rows = list(csv.DictReader(io.StringIO((written / "x.csv").read_text("utf-8"))))
     frame = series.curves
@@ -111,7 +108,6 @@ def test_rows_of_the_csv_are_tidy(written, series):
     assert changed == [(making.PLANTED, "44")]
 
 
-@pytest.mark.slow
 def test_the_page_is_complete_and_says_it_first(written):
     page = (written / "x.html").read_text("utf-8")
     assert "<h2>41 → 46, 6 builds: 1 function changed, at 44</h2>" in page
@@ -123,7 +119,6 @@ def test_the_page_is_complete_and_says_it_first(written):
     assert (written / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
 def test_the_page_is_the_same_every_time(series, written):
     page = (written / "x.html").read_text("utf-8")
     again = series.to_html()
@@ -139,7 +134,6 @@ def test_a_card_has_what_moved_most(series):
     assert "tsdb.(*Shard).Write" in bundle["text/html"]
 
 
-@pytest.mark.slow
 def test_frames_of_steps(series):
     steps = series.steps
     assert steps["step"].tolist() == [str(n) for n in range(41, 47)]
@@ -152,7 +146,6 @@ def test_frames_of_steps(series):
     assert np.isclose(changes["delta"].iloc[0], 0.03, atol=0.006)
 
 
-@pytest.mark.slow
 def test_without_a_change_nothing_is_named(builds, capsys):
     assert main(["--over", "build", f"{builds}/build=4[123]/**"]) == 0
     out = capsys.readouterr().out
@@ -163,7 +156,6 @@ def test_without_a_change_nothing_is_named(builds, capsys):
 
 
 @pytest.mark.whole
-@pytest.mark.slow
 def test_time_has_doubts_that_builds_have_not(tmp_path, capsys):
     for hour in range(4):
         making.write(
@@ -201,7 +193,6 @@ def test_what_is_of_two_builds_is_refused(builds, words, says, capsys):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_without_paths_nothing_names_a_place(builds, tmp_path, capsys):
     words = [
         "--over=build",
@@ -216,7 +207,6 @@ def test_without_paths_nothing_names_a_place(builds, tmp_path, capsys):
     )
 
 
-@pytest.mark.slow
 def test_noise_looks_flat_and_a_gap_is_a_gap(series):
     (kind,) = series.data.kinds
     quiet = next(curve for curve in kind.functions if not curve.changes)
@@ -225,7 +215,6 @@ def test_noise_looks_flat_and_a_gap_is_a_gap(series):
 
 
 @pytest.mark.whole
-@pytest.mark.slow
 def test_ddf_adds_up_to_the_same(builds, series):
     pytest.importorskip("dask.dataframe")
     lazy = pprofdiff.ddf(str(builds), over="build")
@@ -238,7 +227,6 @@ def test_ddf_adds_up_to_the_same(builds, series):
     assert "step" not in pprofdiff.ddf(str(builds)).columns
 
 
-@pytest.mark.slow
 def test_ddf_says_which_object_it_cannot_read(builds, tmp_path):
     pytest.importorskip("dask.dataframe")
     from pprofdiff.errors import FormatError, UsageError

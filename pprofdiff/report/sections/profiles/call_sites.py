@@ -166,7 +166,6 @@ def _short(count: float) -> str:
 
 
 def _mean_sizes(sizes: tuple[int, int], counts: tuple[int, int]) -> str:
-    """Return the mean object size on both sides; – means no objects."""
     means = [s / c if c else None for s, c in zip(sizes, counts, strict=True)]
     scale = scale_for([mean for mean in means if mean is not None], "bytes")
     words = ["–" if mean is None else scale.number(mean) for mean in means]

@@ -116,7 +116,6 @@ def group_table(
 
 
 def _detail(group: JudgedSum, parts: Sequence[JudgedSum]) -> str:
-    """Return what a group is: its functions, or the only one of its parts."""
     detail = next((one.detail for one in rules().groups if one.id == group.id), "")
     some = [part for part in parts if part.base or part.new]
     return some[0].label if group.id == _MIXED and len(some) == 1 else detail

@@ -377,7 +377,6 @@ def _collected(gc: Collections) -> bool:
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
-    """Yield GC cycles, what triggered them, what they cost, and what they left."""
     triggers = [side.triggers for side in diff.sides]
     for row in _rows(diff, "gc"):
         yield row
@@ -419,7 +418,6 @@ def _limit(side: TraceSide) -> str:
 
 
 def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
-    """Yield how long user tasks or regions last, the most total time first."""
     base, new = (getattr(side, what) for side in diff.sides)
     # Names without a complete task or region come last.
     names = dict.fromkeys([*new.durations, *base.durations, *new.counts, *base.counts])

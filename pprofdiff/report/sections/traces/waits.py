@@ -143,7 +143,6 @@ def waits_view(report: ReportModel) -> Iterator[Part]:
 
 
 def _largest(diff: TraceDiff, rows: Iterable[Waited]) -> list[End]:
-    """Return the ends with 1% of the time or more, largest first."""
     by = diff.normalization
     ends = {end: max(by.scaled(*pair)) for end, pair in by_end(rows).items()}
     least = _OF_ALL * sum(ends.values())

@@ -18,8 +18,8 @@ from pprofdiff.report.rows import Cell, Column, Row, Section, Table, name_column
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.named import row_cells
 from pprofdiff.report.sections.profiles.cells import compared, noise_of, ratio_cell
-from pprofdiff.report.sections.profiles.named import row_cells
 
 # Keys of the rows to show from logs and traces, if present, in order.
 _OF_LOGS = (

@@ -130,26 +130,18 @@ def arrows_of(events):
         assert len(ends[phase]) == len(some)
     assert ends["s"].keys() == ends["f"].keys()
     lanes = defaultdict(list)
-    for e in events:
-        if e["ph"] == "X":
-            lanes[e["pid"], e["tid"]].append(e)
-    for lane in lanes.values():
-        lane.sort(key=lambda e: ns(e["ts"]))
+    for e in sorted((e for e in events if e["ph"] == "X"), key=lambda e: ns(e["ts"])):
+        begin = ns(e["ts"])
+        lanes[e["pid"], e["tid"]].append((begin, begin + ns(e["dur"]), e))
     for key in ends["s"]:
         pair = ends["s"][key], ends["f"][key]
         assert pair[0]["pid"] == pair[1]["pid"]
         at = ns(pair[0]["ts"])
         assert at == ns(pair[1]["ts"])
+        rows = (lanes[end["pid"], end["tid"]] for end in pair)
         yield (
             at,
-            *(
-                [
-                    slice_
-                    for slice_ in lanes[end["pid"], end["tid"]]
-                    if ns(slice_["ts"]) <= at <= ns(slice_["ts"]) + ns(slice_["dur"])
-                ]
-                for end in pair
-            ),
+            *([e for begin, end, e in some if begin <= at <= end] for some in rows),
         )
 
 
@@ -180,17 +172,12 @@ def test_an_arrow_leads_from_what_ends_a_wait_to_what_it_wakes(story):
         who = {e["args"]["goroutine"] for e in before}
         found[begun[0]["pid"]].add((at, begun[0]["args"]["goroutine"], *sorted(who)))
     for pid, side in enumerate(diff.data.sides, 1):
-        shown = {
-            e["args"]["goroutine"]
-            for e in events
-            if e["ph"] == "X" and e["cat"] == "goroutine" and e["pid"] == pid
-        }
-        wanted = [*woken(side.trace, shown)]
+        slices = (e for e in events if e["ph"] == "X" and e["pid"] == pid)
+        threads_of = (e for e in slices if e["cat"] == "goroutine")
+        wanted = [*woken(side.trace, {e["args"]["goroutine"] for e in threads_of})]
         assert len(found[pid]) == len(wanted) > 0
         for by, who, at in wanted:
-            assert any(
-                arrow[:2] == (at, who) and by in arrow[2:] for arrow in found[pid]
-            )
+            assert any(one[:2] == (at, who) and by in one[2:] for one in found[pid])
 
 
 def test_processes_are_the_sides_from_time_0():

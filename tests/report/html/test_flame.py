@@ -57,16 +57,11 @@ def meant(diff, budget):
     """Return what `unpacked` has to give."""
     tree, names = call_tree(diff, budget)[0], diff.paired_functions.names
     ids = {NO_CATEGORY: None, SEVERAL: "several"} | dict(enumerate(rules().categories))
+    fields = ("depth", "name", "folded", "base_self", "new_self", "category")
+    columns = (getattr(tree, field).tolist() for field in fields)
     return [
         (depth, names[name] if name >= 0 else None, folded, base, new, ids[category])
-        for depth, _, name, folded, base, new, category in zip(
-            *(
-                getattr(tree, name).tolist()
-                for name in tree.__struct_fields__
-                if name != "self_runs"
-            ),
-            strict=True,
-        )
+        for depth, name, folded, base, new, category in zip(*columns, strict=True)
     ]
 
 
@@ -197,24 +192,16 @@ def test_functions_are_exact_whatever_is_folded(pair, budget):
     assert (document["hidden"] is not None) == folded
     # Two functions may have one name: closures that are not each other's.
     got = Counter[tuple[str, int]]()
-    for name, hidden, *sides in zip(
-        names_of(document),
-        hidden_of(document),
-        sums_of_names(document),
-        selves_of_names(document),
-        strict=True,
-    ):
-        for place, (drawn, more) in enumerate(
-            zip((*sides[0], *sides[1]), (*hidden[0], *hidden[1]), strict=True)
-        ):
-            got[name, place] += drawn + more
+    nodes = sums_of_names(document), selves_of_names(document)
+    of_names = zip(names_of(document), hidden_of(document), *nodes, strict=True)
+    for name, hidden, *drawn in of_names:
+        for values in (hidden, drawn):
+            for place, value in enumerate((*values[0], *values[1])):
+                got[name, place] += value
     table = diff.table("functions")
     wanted = Counter[tuple[str, int]]()
-    for name, *values in zip(
-        table.names,
-        *(side.tolist() for side in (*table.raw("cum"), *table.raw("flat"))),
-        strict=True,
-    ):
+    sides = (side.tolist() for side in (*table.raw("cum"), *table.raw("flat")))
+    for name, *values in zip(table.names, *sides, strict=True):
         for place, value in enumerate(values):
             wanted[name, place] += value
     left = Counter(table.names) - Counter(names_of(document))

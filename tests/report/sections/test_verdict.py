@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import pprofdiff
@@ -28,21 +30,23 @@ def verdict(out):
     first = next(i for i, line in enumerate(lines) if line.startswith("Verdict"))
     last = next(i for i, line in enumerate(lines[first + 2 :], first + 2) if not line)
     assert lines[first + 1] == ""
-    warned = [
-        line
-        for line in lines
-        if line.startswith("! ") and ("judged" in line or "tell" in line)
-    ]
+    warned = [line for line in lines if re.match("! .*(judged|tell)", line)]
     return "\n".join([*lines[first:last], *warned])
+
+
+def words_of(name):
+    """Return what is typed in a case: the sides, and the rules."""
+    place, rules = CASES[name]
+    sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
+    return sides, [f"--fail-on={rule}" for rule in rules]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     monkeypatch.chdir(data_folder)
-    place, rules = CASES[name]
-    sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
-    done = cli(*sides, *(f"--fail-on={rule}" for rule in rules), "--full")
+    sides, rules = words_of(name)
+    done = cli(*sides, *rules, "--full")
     assert (done.status, done.err) == (int("fail" in name or "pauses" in name), "")
     check(name, verdict(done.out))
     # Above it stands the outcome of what was compared: nothing else.
@@ -63,19 +67,14 @@ def test_the_answer_has_it_too_and_what_tripped_comes_first(
     cli, data_folder, monkeypatch, name
 ):
     monkeypatch.chdir(data_folder)
-    place, rules = CASES[name]
-    sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
-    typed = [f"--fail-on={rule}" for rule in rules]
-    short = cli(*sides, *typed).out.partition("\nVerdict")[2].partition("\n\n")[0]
-    full = verdict(cli(*sides, *typed, "--full").out).splitlines()
+    sides, rules = words_of(name)
+    short = cli(*sides, *rules).out.partition("\nVerdict")[2].partition("\n\n")[0]
+    full = verdict(cli(*sides, *rules, "--full").out).splitlines()
     outcomes = ("fail", "cannot tell", "no data", "pass")
 
     def begun(lines):
-        return [
-            next(outcome for outcome in outcomes if line.startswith(outcome))
-            for line in lines
-            if line.startswith(outcomes)
-        ]
+        begins = (re.match("|".join(outcomes), line) for line in lines)
+        return [begin[0] for begin in begins if begin]
 
     got = begun(short.splitlines()[1:])
     assert got == sorted(begun(full[1:]), key=outcomes.index)

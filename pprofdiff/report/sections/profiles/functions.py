@@ -20,13 +20,12 @@ from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing
 from pprofdiff.goruntime.names import is_runtime_like, shown
 from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
-from pprofdiff.report.sections.named import named_cell
+from pprofdiff.report.sections.named import named_cell, row_cells
 from pprofdiff.report.sections.profiles.cells import (
     compared,
     compared_columns,
     ratio_cell,
 )
-from pprofdiff.report.sections.profiles.named import row_cells
 from pprofdiff.units import percent
 
 _ROWS = 8

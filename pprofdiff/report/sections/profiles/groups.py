@@ -8,8 +8,8 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
+from pprofdiff.report.sections.named import row_cells
 from pprofdiff.report.sections.profiles.cells import compared
-from pprofdiff.report.sections.profiles.named import row_cells
 
 # Functions shown group by group: a screenful with ten groups.
 _FUNCTIONS = 3

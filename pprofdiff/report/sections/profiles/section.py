@@ -42,8 +42,7 @@ from pprofdiff.report.sections.profiles.functions import (
     owned_most,
     renamed,
 )
-from pprofdiff.report.sections.profiles.headline import headline
-from pprofdiff.report.sections.profiles.noise import noise_sentence
+from pprofdiff.report.sections.profiles.headline import headline, noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_table
 
 # The size of a benchmark's own tables; there may be several.

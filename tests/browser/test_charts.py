@@ -84,12 +84,8 @@ def picture(request, tmp_path_factory):
 
 def inside(page, box):
     """Return the colours within a box, a pixel from its edges."""
-    clip = {
-        "x": box["x"] + 1,
-        "y": box["y"] + 1,
-        "width": box["width"] - 2,
-        "height": box["height"] - 2,
-    }
+    inner = {"x": 1, "y": 1, "width": -2, "height": -2}
+    clip = {name: box[name] + by for name, by in inner.items()}
     with Image.open(BytesIO(page.screenshot(clip=clip))) as shot:
         counts = shot.convert("RGB").getcolors(shot.width * shot.height)
     return {f"#{red:02x}{green:02x}{blue:02x}" for _, (red, green, blue) in counts}

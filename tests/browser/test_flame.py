@@ -721,17 +721,17 @@ def test_a_part_of_the_samples_is_shown_alone(
     """What is below a root or has a label, as the samples themselves say."""
     folder = data_folder / "syncpool"
     diff = pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
-    sides = [list(labelled(diff, side)) for side in (0, 1)]
+    sides = [
+        [
+            (stack, v)
+            for stack, handler, v in labelled(diff, i)
+            if chosen(stack, handler)
+        ]
+        for i in (0, 1)
+    ]
 
     def sums(test):
-        raw = (
-            sum(
-                v
-                for stack, handler, v in side
-                if chosen(stack, handler) and test(stack)
-            )
-            for side in sides
-        )
+        raw = (sum(v for stack, v in side if test(stack)) for side in sides)
         return scaled(diff, *raw)
 
     with opened(written("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")) as page:

@@ -34,32 +34,15 @@ def test_the_same_rows_in_the_same_order(kind, syncpool):
     rows = list(csv.DictReader(io.StringIO(as_csv(report))))
     assert len(rows) == len(entry["functions"]) > 0
     for row, function in zip(rows, entry["functions"], strict=True):
-        assert (row["comparison"], row["sample_type"], row["unit"]) == (
-            entry["name"],
-            entry["sample_type"],
-            entry["unit"],
-        )
-        assert (row["name"], row["status"]) == (function["name"], function["status"])
-        assert (row["base_name"] or None, row["file"] or None) == (
-            function.get("base_name"),
-            function["file"],
-        )
+        of = [row[name] for name in ("comparison", "sample_type", "unit")]
+        assert of == [entry[name] for name in ("name", "sample_type", "unit")]
+        for name in ("name", "status", "base_name", "file"):
+            assert (row[name] or None) == function.get(name)
         assert [int(row[n]) for n in NUMBERS] == [function[n] for n in NUMBERS]
         assert [float(row[n]) for n in SCALED] == [function[n] for n in SCALED]
     assert any(int(row["delta_flat"]) < 0 for row in rows)
-    assert [set(row) for row in rows[:1]] == [
-        {
-            "comparison",
-            "sample_type",
-            "unit",
-            "name",
-            "base_name",
-            "file",
-            "status",
-            *NUMBERS,
-            *SCALED,
-        }
-    ]
+    words = {"comparison", "sample_type", "unit", "name", "base_name", "file", "status"}
+    assert set(rows[0]) == words | {*NUMBERS, *SCALED}
 
 
 @pytest.mark.slow
@@ -67,14 +50,8 @@ def test_every_comparison_of_a_bundle_is_there(cli, syncpool, tmp_path):
     path = tmp_path / "x.csv"
     assert cli(syncpool.base, syncpool.new, "-q", f"-o={path}").status == 0
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
-    assert {r["comparison"] for r in rows} == {
-        "cpu",
-        "allocs",
-        "heap",
-        "block",
-        "mutex",
-        "goroutine",
-    }
+    kinds = {"cpu", "allocs", "heap", "block", "mutex", "goroutine"}
+    assert {row["comparison"] for row in rows} == kinds
     assert path.read_bytes().count(b"\r") == 0
 
 
@@ -108,17 +85,11 @@ ORDINARY = [
 
 def report_of_names(names):
     """Return the report on profiles whose functions, and their files, are so called."""
-    sides = [
-        built(
-            [
-                Sample((Place((Frame(name, name, 1),), i),), (value, value * MS))
-                for i, name in enumerate(names, 1)
-            ],
-            CPU,
-            duration_ns=10**10,
-        )
-        for value in (10, 20)
-    ]
+    places = [Place((Frame(name, name, 1),), i) for i, name in enumerate(names, 1)]
+    sides = []
+    for value in (10, 20):
+        samples = [Sample((place,), (value, value * MS)) for place in places]
+        sides.append(built(samples, CPU, duration_ns=10**10))
     base, new = (
         Side(s, (Capture(s, "profile", p),)) for s, p in zip("ab", sides, strict=True)
     )

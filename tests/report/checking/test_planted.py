@@ -152,17 +152,8 @@ def test_sums_of_gc_that_do_not_close_are_found(planted_report):
 
 
 def test_a_ruling_beyond_its_limit_that_passes_is_found(planted_report):
-    ruling = Ruling(
-        "total:+5%",
-        "pass",
-        "total",
-        "+9%",
-        "+5%",
-        noise=False,
-        low=6.0,
-        high=12.0,
-        allowed=5.0,
-    )
+    words = "total:+5%", "pass", "total", "+9%", "+5%"
+    ruling = Ruling(*words, noise=False, low=6.0, high=12.0, allowed=5.0)
     assert "gate" in found(planted_report, rulings=(ruling,))
 
 

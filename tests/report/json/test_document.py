@@ -79,16 +79,9 @@ def test_the_frame(whole):
     assert whole["verdict"] == {"outcome": "none", "rules": []}
     assert whole["filters"] == whole["unpaired"] == []
     for side in ("base", "new"):
-        assert {entry["kind"] for entry in whole["inputs"][side]} == {
-            "cpu",
-            "allocs",
-            "heap",
-            "block",
-            "mutex",
-            "goroutine",
-            "gctrace",
-            "trace",
-        }
+        profiles_of = {"cpu", "allocs", "heap", "block", "mutex", "goroutine"}
+        kinds = {entry["kind"] for entry in whole["inputs"][side]}
+        assert kinds == profiles_of | {"gctrace", "trace"}
     cpu = next(e for e in whole["inputs"]["base"] if e["kind"] == "cpu")
     assert cpu["go_version"] == "go1.26"
     assert cpu["period"] == 10_000_000
@@ -183,15 +176,10 @@ def profiles(report):
 def test_every_comparison(whole):
     kinds = [(c["name"], c["sample_type"]) for c in profiles(whole)]
     assert len(set(kinds)) == len(kinds)
-    assert {
-        "cpu",
-        "alloc_space",
-        "alloc_objects",
-        "inuse_space",
-        "inuse_objects",
-        "delay",
-        "goroutine",
-    } == {k for _, k in kinds}
+    memory = {
+        f"{what}_{of}" for what in ("alloc", "inuse") for of in ("space", "objects")
+    }
+    assert {kind for _, kind in kinds} == {"cpu", "delay", "goroutine", *memory}
     check(profiles(whole), [PROFILE])
     for entry in profiles(whole):
         assert entry["kind"] == "profile"
@@ -207,14 +195,10 @@ def test_every_comparison(whole):
 
 def test_no_number_is_text_and_no_text_is_a_number(whole):
     def walk(value):
-        for inner in (
-            value.values()
-            if isinstance(value, dict)
-            else value
-            if isinstance(value, list)
-            else ()
-        ):
-            yield from walk(inner)
+        inside = value.values() if isinstance(value, dict) else value
+        if isinstance(value, dict | list):
+            for inner in inside:
+                yield from walk(inner)
         yield value
 
     texts = [v for v in walk(whole) if isinstance(v, str)]
@@ -246,14 +230,9 @@ def test_sums_add_up(whole, load_capture, load_story):
                     not entry[table]
                     or sum(r[side] for r in entry[table]) == total[side]
                 )
-        for row in (
-            *entry["groups"],
-            *entry["categories"],
-            *entry["leaf_kinds"],
-            *entry["blame"],
-            total,
-        ):
-            assert row["delta"] == row["new"] - row["base"]
+        for name in ("groups", "categories", "leaf_kinds", "blame"):
+            for row in (*entry[name], total):
+                assert row["delta"] == row["new"] - row["base"]
         for row in entry["functions"]:
             assert row["delta_flat"] == row["new_flat"] - row["base_flat"]
             assert row["delta_cum"] == row["new_cum"] - row["base_cum"]

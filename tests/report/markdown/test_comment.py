@@ -233,12 +233,10 @@ def profile(names, factor):
     places = [
         Place((Frame(name, "a.go"),), 0x400000 + i) for i, name in enumerate(names)
     ]
-    rows = [
-        Sample(
-            (place, *places[:i]), (90 * factor * (i + 1), 900 * MS * factor * (i + 1))
-        )
-        for i, place in enumerate(places)
-    ]
+    rows = []
+    for i, place in enumerate(places):
+        count = 90 * factor * (i + 1)
+        rows.append(Sample((place, *places[:i]), (count, 10 * MS * count)))
     return built(rows, CPU, duration_ns=10**10)
 
 
@@ -251,18 +249,13 @@ def report(names, words, *, saved=(None, None)):
         printed({f"X{''.join(n.split())}": [{"ns/op": 9 + i}] * 6 for n in names})
         for i in (0, 5)
     ]
-    sides = [
-        Side(
-            label,
-            (
-                Capture(path, "profile", profile(names, factor), saved_to=copy),
-                Capture(path, "benchmark", parse(text.encode(), path)),
-            ),
-        )
-        for label, path, text, factor, copy in zip(
-            words[:2], words[2:4], texts, (1, 2), saved, strict=True
-        )
-    ]
+    sides = []
+    for label, path, text, factor, copy in zip(
+        words[:2], words[2:4], texts, (1, 2), saved, strict=True
+    ):
+        costs = Capture(path, "profile", profile(names, factor), saved_to=copy)
+        times = Capture(path, "benchmark", parse(text.encode(), path))
+        sides.append(Side(label, (costs, times)))
     return report_of(
         # Of known work: what moved alike has moved, and is named.
         compare_sides(*sides, Settings(work=counted((1, 1)))),

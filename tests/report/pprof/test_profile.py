@@ -12,18 +12,8 @@ from pprofdiff.analysis.profiles.rows import NO_STACK
 from pprofdiff.api import diff, load
 from pprofdiff.model.profiles.merge import BASE_LABEL, base_samples
 
-UNITS = {
-    "ns": 1,
-    "us": 1e3,
-    "ms": 1e6,
-    "s": 1e9,
-    "mins": 60e9,
-    "": 1,
-    "B": 1,
-    "kB": 2**10,
-    "MB": 2**20,
-    "GB": 2**30,
-}
+UNITS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "mins": 60e9}
+UNITS |= {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30}
 ROW = re.compile(
     r"^ *(-?[\d.]+)(\w*) +[\d.e-]+% +[\d.e-]+% +(-?[\d.]+)(\w*) +[\d.e-]+%  (.+?)(?: \((?:partial-)?inline\))?$",
     re.MULTILINE,
@@ -99,12 +89,8 @@ def test_it_holds_both_sides_in_raw_numbers(written):
 @pytest.mark.slow
 def test_it_can_be_compared_again(cli, syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
-    first = cli(
-        syncpool.base / "cpu.pb.gz",
-        syncpool.new / "cpu.pb.gz",
-        f"-o={path}",
-        "--work=1000:1000",
-    ).out
+    sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
+    first = cli(*sides, f"-o={path}", "--work=1000:1000").out
     again = cli(path, "--work=1000:1000")
     assert again.status == 0
     shown = [
@@ -128,12 +114,12 @@ def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
 def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
     sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
-    rules = [
-        "group:gc:+2pp",
-        "group:alloc:+60%",
-        "group:alloc:+5%",
-        "bench:allocs/op:+0%",
-    ]
+    rules = {
+        "group:gc:+2pp": "fail",
+        "group:alloc:+60%": "pass",
+        "group:alloc:+5%": "cannot tell",
+        "bench:allocs/op:+0%": "no data",
+    }
     words = [f"--fail-on={rule}" for rule in rules]
     assert cli(*sides, *words, "-q", "-o", path).status == 1
     first, *got = subprocess.run(
@@ -141,9 +127,7 @@ def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
         capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     assert first == "Verdict: fail: 1 of 4 rules tripped, 1 cannot tell, 1 without data"
-    for line, rule, outcome in zip(
-        got, rules, ("fail", "pass", "cannot tell", "no data"), strict=True
-    ):
+    for line, (rule, outcome) in zip(got, rules.items(), strict=True):
         assert line.startswith(f"{outcome}: {rule}: ")
         assert f"; limit {rule.rpartition(':')[2]}" in line
     # Without rules there is no comment.

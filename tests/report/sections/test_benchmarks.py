@@ -29,33 +29,31 @@ LABELS = ("main", "pr")
 ZSTD = tuple(
     (DATA / "zstd" / side / "bench.txt").read_text("utf-8") for side in ("base", "new")
 )
+
+
+def ops(times, size=0, objects=0):
+    """Return results of a benchmark: times in ns, the same B/op and allocs/op."""
+    return [{"ns/op": ns, "B/op": size, "allocs/op": objects} for ns in times]
+
+
+FRESH = enumerate(ops([4.1 + i / 10 for i in range(7)], 64, 2))
 # What can be missing, differ, be 0 or be on one side only.
 ODD = (
     printed(
         {
-            "Same-4": [{"ns/op": 120, "B/op": 0, "allocs/op": 0}] * 6,
-            "Fresh-4": [
-                {"ns/op": 3.1 + i / 10, "B/op": 0, "allocs/op": 0} for i in range(8)
-            ],
-            "Few-4": [{"ns/op": 1e9 + i, "B/op": 16, "allocs/op": 1} for i in range(3)],
-            "Gone-4": [{"ns/op": 7, "B/op": 8, "allocs/op": 2}],
+            "Same-4": ops([120] * 6),
+            "Fresh-4": ops([3.1 + i / 10 for i in range(8)]),
+            "Few-4": ops([1e9 + i for i in range(3)], 16, 1),
+            "Gone-4": ops([7], 8, 2),
         },
         config=("goos: linux", "pkg: example.com/odd", "cpu: Old CPU"),
     ),
     printed(
         {
-            "Same-4": [{"ns/op": 120, "B/op": 0, "allocs/op": 0}] * 6,
-            "Fresh-4": [
-                {
-                    "ns/op": 4.1 + i / 10,
-                    "B/op": 64,
-                    "allocs/op": 2,
-                    "req/s": 1e6 / (9 + i),
-                }
-                for i in range(7)
-            ],
-            "Few-4": [{"ns/op": 2e9 + i, "B/op": 16, "allocs/op": 1} for i in range(3)],
-            "Added-4": [{"ns/op": 7, "B/op": 8, "allocs/op": 2}],
+            "Same-4": ops([120] * 6),
+            "Fresh-4": [one | {"req/s": 1e6 / (9 + i)} for i, one in FRESH],
+            "Few-4": ops([2e9 + i for i in range(3)], 16, 1),
+            "Added-4": ops([7], 8, 2),
         },
         config=("goos: linux", "pkg: example.com/odd", "cpu: New CPU"),
     )
@@ -225,14 +223,8 @@ def test_of_many_benchmarks_those_that_changed_most_are_shown():
         f"Name{i:06}-8" for i in range(1000, 2000, 100)
     ]
     assert all(row in grid.rows for row in rows)
-    assert [cell.text for cell in folded.cells] == [
-        "(1,990 more)",
-        "",
-        "",
-        "",
-        "9 worse, 0 better",
-        "",
-    ]
+    texts = [cell.text for cell in folded.cells]
+    assert texts == ["(1,990 more)", "", "", "", "9 worse, 0 better", ""]
     assert [cell.text.strip() for cell in last.cells] == [
         cell.text.strip() for cell in grid.rows[-1].cells
     ]
@@ -292,15 +284,10 @@ def test_whatever_is_printed_has_a_report(base, new):
 
 def _measured(*lines):
     """Return the text of benchmarks, each a name and values of ns, B and allocs."""
-    return printed(
-        {
-            f"{name}-4": [
-                dict(zip(("ns/op", "B/op", "allocs/op"), values, strict=True))
-                for values in rows
-            ]
-            for name, rows in lines
-        }
-    )
+    results = {}
+    for name, rows in lines:
+        results[f"{name}-4"] = [ops([ns], *counts)[0] for ns, *counts in rows]
+    return printed(results)
 
 
 def section_of(diff, *, decided):

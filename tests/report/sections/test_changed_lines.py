@@ -26,13 +26,17 @@ OLD = "package m\n\nfunc F() {\n	first()\n	second()\n}\n"
 NEW = "package m\n\nfunc F() {\n	first()\n	check()\n	second()\n}\n"
 
 
-def profile(**lines):
-    """Return a profile of F with so many samples by line."""
-    samples = [
-        Sample((Place((Frame("m.F", "/b/m/f.go", int(line[1:]), 3),), 100 + i),), (n, n * 10 * MS))
+def samples(lines, each):
+    """Return samples of F by line, each of which costs so much."""
+    return [
+        Sample((Place((Frame("m.F", "/b/m/f.go", int(line[1:]), 3),), 100 + i),), (n, n * each))
         for i, (line, n) in enumerate(lines.items())
     ]  # fmt: skip
-    return built(samples, CPU, duration_ns=10**11)
+
+
+def profile(**lines):
+    """Return a profile of F with so many samples by line."""
+    return built(samples(lines, 10 * MS), CPU, duration_ns=10**11)
 
 
 @pytest.fixture(scope="module")
@@ -111,15 +115,8 @@ SPACE = (ValueType("inuse_objects", "count"), ValueType("inuse_space", "bytes"))
 
 def held(**lines):
     """Return a heap profile of F, which holds so many megabytes by line."""
-    samples = [
-        Sample(
-            (Place((Frame("m.F", "/b/m/f.go", int(line[1:]), 3),), 100 + i),),
-            (megabytes, megabytes << 20),
-        )
-        for i, (line, megabytes) in enumerate(lines.items())
-    ]
     space = ValueType("space", "bytes")
-    return built(samples, SPACE, period_type=space, period=512 << 10)
+    return built(samples(lines, 1 << 20), SPACE, period_type=space, period=512 << 10)
 
 
 def test_a_heap_that_grew_names_its_lines(refs):

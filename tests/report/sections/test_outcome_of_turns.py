@@ -169,15 +169,12 @@ def test_all_figures_of_several_benchmarks_are_geometric_means():
 
 
 def test_benchmarks_that_moved_both_ways_are_no_verdict():
-    mixed = [
-        THREE[0]._replace(cpu={F: 1200}),
-        THREE[1]._replace(cpu={F: 450}),
-        THREE[2],
-    ]
-    headline, below = sentences(THREE, mixed)
-    assert headline.startswith(
-        "Both ways: 1 of 3 benchmarks slower: A, time/op 2.00× ("
+    slower, faster = (
+        THREE[i]._replace(cpu={F: cpu}) for i, cpu in ((0, 1200), (1, 450))
     )
+    headline, below = sentences(THREE, [slower, faster, THREE[2]])
+    said = "Both ways: 1 of 3 benchmarks slower: A, time/op 2.00× ("
+    assert headline.startswith(said)
     assert "; 1 faster: B, time/op −25% (" in headline
     assert headline.endswith("; the other one unchanged.")
     assert [line.split(":")[0] for line in below] == ["Geomean of all 3 benchmarks"]
@@ -186,20 +183,11 @@ def test_benchmarks_that_moved_both_ways_are_no_verdict():
 def test_counts_and_benchmarks_are_in_json():
     outcome = json.loads(render(of(THREE, THREE)))["outcome"]
     assert outcome["confidence"] == 0.99
-    assert outcome["counted"] == [
-        {
-            "unit": "B/op",
-            "base": pytest.approx(300),
-            "new": pytest.approx(300),
-            "noise": True,
-        },
-        {
-            "unit": "allocs/op",
-            "base": pytest.approx(3),
-            "new": pytest.approx(3),
-            "noise": True,
-        },
-    ]
+    for one, unit, count in zip(
+        outcome["counted"], ("B/op", "allocs/op"), (300, 3), strict=True
+    ):
+        assert (one["unit"], one["noise"]) == (unit, True)
+        assert (one["base"], one["new"]) == pytest.approx((count, count))
     units = outcome["units"]
     assert [unit["name"] for unit in units] == ["A", "B", "C"]
     assert [u["ratio"] for u in units] == pytest.approx([1, 1, 1])

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.harness import of_operations
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.side import Capture
 from pprofdiff.report.markdown.comment import render
 from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.rows import Table
@@ -170,39 +172,26 @@ def test_no_other_statistic_is_named(report):
 
 
 def test_units_that_benchmarks_report_stay_as_benchstat_has_them():
-    base, new = (made(label, ONE) for label in ("base", "new"))
-    from pprofdiff.loaders.benchmarks.reader import parse
-    from pprofdiff.model.side import Capture
-
-    def reporting(side):
+    def reporting(label):
+        side = made(label, ONE)
         captures = []
         for one in side.captures:
-            if one.kind == "benchmark":
-                text = [
-                    f"{line} \t 7.0 hits/op" if "ns/op" in line else line
-                    for line in _lines(one.run)
-                ]
-                captures.append(
-                    Capture(
-                        one.path,
-                        "benchmark",
-                        parse("\n".join([*text, ""]).encode(), one.path),
-                        run=one.run,
-                        run_known=True,
-                    )
-                )
-            else:
+            if one.kind != "benchmark":
                 captures.append(one)
+                continue
+            text = f"measured: in turns\npkg: {PACKAGE}\n"
+            for turn in range(8):
+                ns = 6e6 * (1 + 0.01 * ((7 * one.run + 3 * turn) % 5))
+                figures = f"{ns:.3f} ns/op \t 9.5 MB/s \t 7.0 hits/op"
+                text += f"BenchmarkAll-2 \t 1000 \t {figures}\n"
+            read, how = (
+                parse(text.encode(), one.path),
+                {"run": one.run, "run_known": True},
+            )
+            captures.append(Capture(one.path, "benchmark", read, **how))
         return replace(side, captures=tuple(captures))
 
-    def _lines(run):
-        cpu = [6e6 * (1 + 0.01 * ((7 * run + 3 * turn) % 5)) for turn in range(8)]
-        yield "measured: in turns"
-        yield f"pkg: {PACKAGE}"
-        for value in cpu:
-            yield f"BenchmarkAll-2 \t 1000 \t {value:.3f} ns/op \t 9.5 MB/s"
-
-    report = report_of(compare_sides(reporting(base), reporting(new)))
+    report = report_of(compare_sides(reporting("base"), reporting("new")))
     part = section(report, "benchmark")
     found = {table.key: table for table in part.tables}
     assert [c.role for c in found["hits/op"].columns].count("test") == 1

@@ -24,13 +24,8 @@ def builds(tmp_path_factory):
     folder = tmp_path_factory.mktemp("got")
     for build in range(41, 47):
         planted = 0.03 if build >= 44 else 0.0
-        making.write(
-            folder / f"build={build}",
-            range(12),
-            samples=1500,
-            again=build,
-            planted=planted,
-        )
+        place = folder / f"build={build}"
+        making.write(place, range(12), samples=1500, again=build, planted=planted)
     return folder
 
 
@@ -194,17 +189,10 @@ def test_what_is_of_two_builds_is_refused(builds, words, says, capsys):
 
 
 def test_without_paths_nothing_names_a_place(builds, tmp_path, capsys):
-    words = [
-        "--over=build",
-        f"{builds}/**/*.gz",
-        "--no-paths",
-        "-o",
-        f"{tmp_path}/x.html",
-    ]
-    assert main(words) == 0
-    assert str(builds) not in capsys.readouterr().out + (tmp_path / "x.html").read_text(
-        "utf-8"
-    )
+    page = tmp_path / "x.html"
+    assert main(["--over=build", f"{builds}/**/*.gz", "--no-paths", f"-o={page}"]) == 0
+    for text in (capsys.readouterr().out, page.read_text("utf-8")):
+        assert str(builds) not in text
 
 
 def test_noise_looks_flat_and_a_gap_is_a_gap(series):

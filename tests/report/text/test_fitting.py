@@ -115,18 +115,14 @@ def test_a_name_that_another_begins_with_is_cut_by_itself():
 )
 def test_a_table_has_every_number_in_any_width(rows, width, first):
     """Rows are names, asides and five numbers, the name before or behind them."""
-    grid = Grid(
-        ("a name", *["one heading"] * 5) if first else (*["one heading"] * 5, "a name"),
-        "<>>>>>" if first else ">>>>><",
-        tuple(
-            (Word(name, aside=aside), *map(Word, row))
-            if first
-            else (*map(Word, row), Word(name, aside=aside))
-            for name, aside, row in rows
-        ),
-        0 if first else 5,
-        frozenset((0 if first else 5,)),
-    )
+
+    def placed(name, others):
+        return (name, *others) if first else (*others, name)
+
+    words = (placed(Word(n, aside=aside), map(Word, row)) for n, aside, row in rows)
+    headings, at = placed("a name", ["one heading"] * 5), 0 if first else 5
+    align = "".join(placed("<", ">>>>>"))
+    grid = Grid(headings, align, tuple(words), at, frozenset((at,)))
     drawn = [
         "".join(w for w, _ in line) for line in lines([grid], Page(width, fit=True))
     ]

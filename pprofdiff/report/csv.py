@@ -15,13 +15,8 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable
 
 _WORDS = (
-    "comparison",
-    "sample_type",
-    "unit",
-    "name",
-    "base_name",
-    "file",
-    "status",
+    *("comparison", "sample_type", "unit"),
+    *("name", "base_name", "file", "status"),
 )
 
 

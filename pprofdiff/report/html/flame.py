@@ -135,15 +135,9 @@ def _document(
     place[rows] = np.arange(len(rows))
     hidden = _hidden(diff, tree, rows, place)
     labels = _labels(diff, tree, ends)
-    quantum = [
-        quantum_of(own)
-        for own in zip(
-            (tree.base_self, tree.new_self),
-            *hidden,
-            *(label.mixed for label in labels),
-            strict=True,
-        )
-    ]
+    mixed = (label.mixed for label in labels)
+    sides = zip((tree.base_self, tree.new_self), *hidden, *mixed, strict=True)
+    quantum = list(map(quantum_of, sides))
     shown = [names[row] for row in rows]
     known = rules()
     drawn = Drawn(

@@ -15,7 +15,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.figures import count_runs, run_figures
 from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs, moved_in_any
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.report.json import Row
+from pprofdiff.report.json import Row, scaled_row
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.outcome import (
     account_row,
@@ -159,16 +159,7 @@ def _group(group: GroupDiff, names: list[str]) -> Row:
     row["total"] = {"base": totals[0], "new": totals[1]}
     for name in names:
         value = group.value(name)
-        scaled = by.scaled(value.base, value.new)
-        row["functions"].append(
-            {
-                "name": name,
-                "base": value.base,
-                "new": value.new,
-                "base_scaled": scaled[0],
-                "new_scaled": scaled[1],
-                "delta_scaled": by.delta(value.base, value.new),
-                "noise": value.noise,
-            }
-        )
+        raw = {"name": name, "base": value.base, "new": value.new}
+        scaled = scaled_row(by, value.base, value.new)
+        row["functions"].append({**raw, **scaled, "noise": value.noise})
     return row

@@ -10,7 +10,7 @@ from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
-from pprofdiff.report.json import Row
+from pprofdiff.report.json import Row, scaled_row
 
 
 def profile_row(diff: ProfileDiff) -> Row:
@@ -59,9 +59,7 @@ def _categories(diff: ProfileDiff) -> list[Row]:
         {
             "id": name,
             **_raw(base, new),
-            "base_scaled": by.scaled(base, new)[0],
-            "new_scaled": by.scaled(base, new)[1],
-            "delta_scaled": by.delta(base, new),
+            **scaled_row(by, base, new),
             "significance": _significance(judged, i),
         }
         for i, (name, base, new) in enumerate(

@@ -126,17 +126,12 @@ def _call_sites(
     if _counted(report, diff) is None:
         yield from call_sites(diff, report.profiles, report.labels, rows)
         return
-    sites = Sites.of(report.comparison)
-    yield from call_sites(
-        diff,
-        () if sites is None else report.profiles,
-        report.labels,
-        rows,
-        per_op=PerOp(
-            0.0 if sites is None else sites.least_objects,
-            judged=not counts_alike(report.comparison),
-        ),
-    )
+    sites, others = Sites.of(report.comparison), report.profiles
+    if sites is None:
+        others = ()
+    least = 0.0 if sites is None else sites.least_objects
+    per_op = PerOp(least, judged=not counts_alike(report.comparison))
+    yield from call_sites(diff, others, report.labels, rows, per_op=per_op)
 
 
 def _counts_objects(diff: ProfileDiff) -> bool:

@@ -426,17 +426,10 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
     of = [[side.durations.row(name) for side in (base, new)] for name in shown]
     worst = arrows([[time.p99_ns for time in pair] for pair in of])
     for name, pair, p99 in zip(shown, of, worst, strict=True):
-        cells = (
-            *compared(
-                name or "started before the trace",
-                (pair[0].p50_ns, pair[1].p50_ns),
-                "ns",
-                worse=True,
-            ),
-            Cell(p99),
-            Cell(_once([f"{time.count:,}" for time in pair])),
-        )
-        rows.append(Row(name, "figure", cells))
+        medians = pair[0].p50_ns, pair[1].p50_ns
+        own = compared(name or "started before the trace", medians, "ns", worse=True)
+        counts = _once([f"{time.count:,}" for time in pair])
+        rows.append(Row(name, "figure", (*own, Cell(p99), Cell(counts))))
     if rows:
         more = Column("p99", "pair"), Column("complete", "pair")
         name = f"user {what}, p50 of one"

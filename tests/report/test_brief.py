@@ -17,10 +17,8 @@ def test_every_sentence_stands_in_the_report(story):
     brief = json.loads(render(both.report()))
     text = " ".join(both.to_text(full=True).split())
     causes = brief["causes"]
-    said = [one["title"] for one in causes] + [one["text"] for one in causes]
-    said += [one["advice"] for one in causes] + [
-        t for o in causes for t in o["follows"]
-    ]
+    said = [one[name] for one in causes for name in ("title", "text", "advice")]
+    said += [title for one in causes for title in one["follows"]]
     said += brief["outcome"] + brief["units"] + brief["account"] + brief["not_known"]
     assert [words for words in said if " ".join(words.split()) not in text] == []
     assert causes

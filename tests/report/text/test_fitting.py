@@ -60,23 +60,18 @@ def test_broken_text_loses_nothing(words, room):
 def test_sentences_stay_whole_then_clauses():
     text = "A takes 1.5 → 2.5 ms. B, which is new, takes 3 ms; C takes 4 ms. D is gone."
 
-    def within(room):
+    def within(room, text=text):
         return clipped(text, lambda some: len(some) <= room)
 
     assert within(100) == text
     assert within(70) == text.removesuffix(" D is gone.")
     assert within(60) == "A takes 1.5 → 2.5 ms."
     one = "B, which is new, takes 3 ms; C takes 4 → 5 ms of CPU."
-    assert (
-        clipped(one, lambda some: len(some) <= 40) == "B, which is new, takes 3 ms; …"
-    )
-    assert clipped(one, lambda some: len(some) <= 20) == "B, which is new, …"
+    assert within(40, one) == "B, which is new, takes 3 ms; …"
+    assert within(20, one) == "B, which is new, …"
     ended = "99 % end within 4 ms (0.58×); goroutines of main.run wait for longer"
-    assert clipped(ended, lambda some: len(some) <= 50) == (
-        "99 % end within 4 ms (0.58×); …"
-    )
-    bare = "C takes 4 → 5 ms of CPU"
-    assert clipped(bare, lambda some: len(some) <= 17) == "C takes …"
+    assert within(50, ended) == "99 % end within 4 ms (0.58×); …"
+    assert within(17, "C takes 4 → 5 ms of CPU") == "C takes …"
 
 
 def test_no_sentence_ends_inside_a_quotation():
@@ -148,20 +143,15 @@ def test_names_that_become_alike_are_cut_elsewhere(texts, room):
 
 
 def test_unlike_names_stay_unlike():
-    for one, other in [
-        (
-            "(*Builder).WriteString ← main.sentence",
-            "(*Builder).WriteByte ← main.sentence",
-        ),
-        ("goroutines running at once, mean", "goroutines runnable at once, mean"),
-        ("lz4.(*CompressorHC).CompressBlock", "lz4.(*Compressor).CompressBlock"),
-        (
-            "reflect.unsafe_NewArray ← yaml.sequence",
-            "reflect.unsafe_New ← yaml.sequence",
-        ),
+    for form, *unlike in [
+        ("(*Builder).{} ← main.sentence", "WriteString", "WriteByte"),
+        ("goroutines {} at once, mean", "running", "runnable"),
+        ("lz4.(*{}).CompressBlock", "CompressorHC", "Compressor"),
+        ("reflect.{} ← yaml.sequence", "unsafe_NewArray", "unsafe_New"),
     ]:
-        assert middle_cut(one, 20) == middle_cut(other, 20)
-        assert len(set(distinct_within([one, other], 20))) == 2
+        names_of = [form.format(one) for one in unlike]
+        assert len({middle_cut(name, 20) for name in names_of}) == 1
+        assert len(set(distinct_within(names_of, 20))) == 2
 
 
 @pytest.mark.slow

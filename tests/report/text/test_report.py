@@ -9,6 +9,9 @@ from tests.analysis.building import profile
 from tests.report.golden import check
 
 SYNCPOOL = ["main=syncpool/base/{}", "pr=syncpool/new/{}"]
+RSS_SEARCH = ["rss-search/base/{}", "rss-search/new/{}"]
+ZSTD = ["zstd/base/{}", "zstd/new/{}"]
+VERSIONS = ["versions/go1.20/{}", "versions/go1.27/{}"]
 PUBLISHED = [
     "none=sync-pool-gctrace/none-pool.log{}",
     "pool=sync-pool-gctrace/sync-pool.log{}",
@@ -21,8 +24,8 @@ CASES = {
     "cpu.samples": (SYNCPOOL, "cpu.pb.gz", ["-sample_index=samples"]),
     "cpu.explain-mark": (SYNCPOOL, "cpu.pb.gz", ["-explain=gc.mark"]),
     "cpu.explain-function": (SYNCPOOL, "cpu.pb.gz", ["-explain=lineproto.parseTags$"]),
-    "cpu.lines": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-lines"]),
-    "cpu.files": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-files"]),
+    "cpu.lines": (RSS_SEARCH, "cpu.pb.gz", ["-lines"]),
+    "cpu.files": (RSS_SEARCH, "cpu.pb.gz", ["-files"]),
     "cpu.same": (["syncpool/base/{}", "syncpool/base/{}"], "cpu.pb.gz", []),
     "allocs.work": (SYNCPOOL, "allocs.pb.gz", ["--work=13146800:11445600"]),
     "heap": (SYNCPOOL, "heap.pb.gz", []),
@@ -30,19 +33,11 @@ CASES = {
     "mutex": (SYNCPOOL, "mutex.pb.gz", []),
     "goroutine": (SYNCPOOL, "goroutine.pb.gz", []),
     "folder.work": (SYNCPOOL, "", ["--work=10088400:8579600"]),
-    "zstd.cpu.work": (
-        ["zstd/base/{}", "zstd/new/{}"],
-        "cpu.pb.gz",
-        ["--work=9059:732056"],
-    ),
+    "zstd.cpu.work": (ZSTD, "cpu.pb.gz", ["--work=9059:732056"]),
     "node-pool.cpu": (["node-pool/base/{}", "node-pool/new/{}"], "cpu.pb.gz", []),
-    "versions.cpu.joined": (
-        ["versions/go1.20/{}", "versions/go1.27/{}"],
-        "cpu.pb.gz",
-        ["-joined"],
-    ),
+    "versions.cpu.joined": (VERSIONS, "cpu.pb.gz", ["-joined"]),
     "unchanged.cpu": (["unchanged/run1/{}", "unchanged/run2/{}"], "cpu.pb.gz", []),
-    "zstd.folder": (["zstd/base/{}", "zstd/new/{}"], "", []),
+    "zstd.folder": (ZSTD, "", []),
     "pair": (["zstd/new/{}"], "bench.txt", ["--pair", "suffix=Old"]),
     "gctrace.published": (PUBLISHED, "", []),
     "gctrace.published.rps": (PUBLISHED, "", ["--rps=322108:280371"]),

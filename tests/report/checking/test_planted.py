@@ -91,39 +91,29 @@ def test_what_is_planted_in_a_finding_is_found(planted_report, name):
         check(contradictions(planted.outcome, planted.findings, None))
 
 
-def test_a_number_of_a_title_without_evidence_is_found(planted_report):
+def test_titles_and_rows_are_compared_with_evidence(planted_report):
+    def against(report):
+        return {one.check for one in of_evidence(report.findings, shown)}
+
     shown = tuple(sections(planted_report, Scope(full=True)))
-    assert of_evidence(planted_report.findings, shown) == []
+    assert against(planted_report) == set()
     planted = with_cause(planted_report, **rising("123 → 456 s", 123.0, 456.0))
-    assert "a number without evidence" in {
-        one.check for one in of_evidence(planted.findings, shown)
-    }
-
-
-def test_evidence_against_the_row_of_its_name_is_found(planted_report):
-    shown = tuple(sections(planted_report, Scope(full=True)))
+    assert "a number without evidence" in against(planted)
     rows = [fact for f in planted_report.findings.found for fact in f.evidence]
     cycles = next(fact for fact in rows if fact.what == "cycles per second")
-    planted = with_cause(
-        planted_report, title="", evidence=(cycles._replace(new=cycles.new * 1.01),)
-    )
-    assert "evidence against its row" in {
-        one.check for one in of_evidence(planted.findings, shown)
-    }
+    other = cycles._replace(new=cycles.new * 1.01)
+    planted = with_cause(planted_report, title="", evidence=(other,))
+    assert "evidence against its row" in against(planted)
 
 
 def test_one_fact_with_two_values_is_found(planted_report):
-    facts = [
-        (Fact("live heap", "gctrace H2", value, 2.0, "MiB"),) for value in (1.0, 1.5)
-    ]
+    findings = planted_report.findings
     some = [
-        f._replace(evidence=fact)
-        for f, fact in zip(planted_report.findings.found, facts, strict=False)
+        finding._replace(evidence=(Fact("live heap", "gctrace H2", value, 2.0, "MiB"),))
+        for finding, value in zip(findings.found, (1.0, 1.5), strict=False)
     ]
-    planted = planted_report._replace(
-        findings=planted_report.findings._replace(found=tuple(some))
-    )
-    assert "two values" in found(planted)
+    findings = findings._replace(found=tuple(some))
+    assert "two values" in found(planted_report._replace(findings=findings))
 
 
 def test_figures_against_their_outcome_are_found(planted_report):
@@ -144,11 +134,9 @@ def test_figures_against_their_outcome_are_found(planted_report):
 
 
 def test_sums_of_gc_that_do_not_close_are_found(planted_report):
-    split = planted_report.gc.split
-    off = split._replace(price=split.price._replace(part=split.price.part * 2 + 1e3))
-    assert "a sum" in found(
-        planted_report._replace(gc=planted_report.gc._replace(split=off))
-    )
+    gc, price = planted_report.gc, planted_report.gc.split.price
+    off = gc.split._replace(price=price._replace(part=price.part * 2 + 1e3))
+    assert "a sum" in found(planted_report._replace(gc=gc._replace(split=off)))
 
 
 def test_a_ruling_beyond_its_limit_that_passes_is_found(planted_report):
@@ -166,15 +154,14 @@ def test_rows_against_their_values_are_found(planted_report, role, kind):
     at = table.place("delta")
 
     def planted(row):
-        cell = row.cells[at]
+        cells = list(row.cells)
         if role == "delta":
-            cell = replace(cell, value=(cell.value or 0.0) + 1e6)
+            cells[at] = replace(cells[at], value=(cells[at].value or 0.0) + 1e6)
         else:
-            base, new = (
-                row.cells[table.place(side)].value or 0.0 for side in ("base", "new")
-            )
-            cell = replace(cell, mark="less" if new >= base else "more")
-        return replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+            places = (table.place(side) for side in ("base", "new"))
+            base, new = (cells[place].value or 0.0 for place in places)
+            cells[at] = replace(cells[at], mark="less" if new >= base else "more")
+        return replace(row, cells=tuple(cells))
 
     off = replace(table, rows=tuple(map(planted, table.rows)))
 

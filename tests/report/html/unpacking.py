@@ -38,12 +38,11 @@ def names_of(document):
 
 def shown_of(document):
     """Return the names that people read, cut as JavaScript slices strings."""
+    cuts = numbers(b64decode(document["cut"]))
     return [
         document["short"].get(str(i))
         or name.encode("utf-16-le")[2 * cut :].decode("utf-16-le")
-        for i, (name, cut) in enumerate(
-            zip(names_of(document), numbers(b64decode(document["cut"])), strict=True)
-        )
+        for i, (name, cut) in enumerate(zip(names_of(document), cuts, strict=True))
     ]
 
 

@@ -49,15 +49,10 @@ def test_pprof_prints_the_rows_of_the_diff(written):
     table = found.data.table("functions")
     # pprof pairs functions by name alone: rows paired under two names are two there.
     # It has no row for samples without any frame.
+    deltas = (np.subtract(*table.raw(c)[::-1]).tolist() for c in ("flat", "cum"))
     mine = {
         n: (f, c)
-        for n, b, f, c in zip(
-            table.names,
-            table.base_names,
-            np.subtract(*table.raw("flat")[::-1]).tolist(),
-            np.subtract(*table.raw("cum")[::-1]).tolist(),
-            strict=True,
-        )
+        for n, b, f, c in zip(table.names, table.base_names, *deltas, strict=True)
         if b is None and n != NO_STACK
     }
     # pprof leaves out rows whose flat and cum are 0.

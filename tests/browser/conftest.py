@@ -12,7 +12,6 @@ import pytest
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.profiles.encode import compress, encode
 from tests.building import built
-from tests.conftest import DATA
 from tests.traces.toolchains import digest, once, session
 
 # Milliseconds for what a page is to show: on a busy machine it comes late, and one that
@@ -80,21 +79,6 @@ def stacks_of(diff, side):
             for line in range(lines[location], lines[location + 1])
         ]
         yield stack[::-1]
-
-
-def notebook_page(path, cells, theme="light"):
-    """Write a notebook of cells, which run beside the captures, as JupyterLab has it."""
-    # They take seconds to import.
-    nbformat = pytest.importorskip("nbformat")
-    from nbclient import NotebookClient
-    from nbconvert import HTMLExporter
-
-    notebook = nbformat.v4.new_notebook(
-        cells=list(map(nbformat.v4.new_code_cell, cells))
-    )
-    where = {"metadata": {"path": str(DATA)}}
-    NotebookClient(notebook, timeout=PATIENCE / 1000, resources=where).execute()
-    path.write_text(HTMLExporter(theme=theme).from_notebook_node(notebook)[0], "utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from pprofdiff.cli.main import main
-from tests.browser.conftest import FLAGS, notebook_page
+from tests.browser.conftest import FLAGS
 from tests.conftest import DATA
 
 HERE = Path(__file__).parent
@@ -50,10 +50,18 @@ def of_a_page(folder):
 
 def of_a_notebook(folder):
     """Return the README's first lines of Python as a notebook that ran."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbconvert import HTMLExporter
+
     code = re.search(r"```python\n(.+?)\n```", README.read_text("utf-8"), re.DOTALL)[1]
     before, *shown = re.split(r"\n(?=d[. ](?!= ))", code)
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell(c) for c in (before, *shown)]
+    with chdir(DATA):
+        NotebookClient(notebook).execute()
     path = folder / "x.html"
-    notebook_page(path, (before, *shown))
+    path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
     with opened(path, width=1000, height=1500) as page:
         page.wait_for_timeout(500)
         return (page.locator("main").screenshot(),)

@@ -110,7 +110,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
     clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
     if others:
-        clauses.append(f"code changed elsewhere: {_where(others)}")
+        how = "added" if all(at.added for at in others) else "changed"
+        clauses.append(f"code {how} elsewhere: {_where(others)}")
     if moved:
         clauses.append(f"functions only moved between files: {listed(moved)}")
     if not rows and len(places) < len(every):
@@ -313,6 +314,11 @@ class _Place(NamedTuple):
             return self.hunk.sides[side]
         text = self.texts[side]
         return range(0) if text is None else range(1, len(text.lines) + 1)
+
+    @property
+    def added(self) -> bool:
+        """Whether base has no lines there."""
+        return self.paths[0] is None or (self.hunk is not None and not self.span(0))
 
     @property
     def removed(self) -> bool:

@@ -168,11 +168,11 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "The code of no function in the CPU profile changed; code changed elsewhere: x.go",
+            "The code of no function in the CPU profile changed; code added elsewhere: x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; code changed elsewhere: x.go",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; code added elsewhere: x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
@@ -190,7 +190,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the only function in the CPU profile whose code changed; code changed elsewhere: outer.go:9",
+            "m.(*T).Outer is the only function in the CPU profile whose code changed; code added elsewhere: outer.go:9",
         ),
     ],
 )
@@ -844,7 +844,7 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert report_of(comparison).outcome.needs
     report = reported_in_p(tmp_path, comparison, files, changed)
     assert report.outcome.needs == ""
-    said = "The code of no function in the CPU profile changed; code changed elsewhere: g.go"
+    said = "The code of no function in the CPU profile changed; code added elsewhere: g.go"
     assert said in text(report)
 
 

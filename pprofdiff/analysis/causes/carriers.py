@@ -54,7 +54,9 @@ Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 _LEAST = 0.005
 _RELATED = 2
 # Code that does something: a brace, "else" or "return" alone does not.
-_SAYS = re.compile(r"\b(?!(?:else|default|return|break|continue)\b)\w+")
+_SAYS = re.compile(
+    r"\b(?!(?:else|default|return|break|continue)\b)\w+|\breturn[ \t]+[^\s;}]"
+)
 
 
 class ChangedHunk(NamedTuple):

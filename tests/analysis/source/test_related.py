@@ -705,14 +705,20 @@ def test_changed_callees_of_a_cause_have_their_lines(tmp_path, samples, said):
     assert report.partition("1. ")[2].startswith(first)
 
 
-def test_what_braces_replace_is_what_was_removed(tmp_path):
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("	{\n	}\n", "Removed: 6-7, cum 30.00 → 0.00 ms/op (changed in new: 4)"),
+        # That is code, though it has no name.
+        ('	return ""\n', "Changed: 6, cum 30.00 → 0.00 ms/op (also 4)"),
+    ],
+)
+def test_what_braces_replace_is_what_was_removed(tmp_path, lines, said):
     body = ["a()", "one()", "slow()", "slow()", "two()", "b()"]
     old = "package m\n\nfunc Far() {\n" + "".join(f"	{x}\n" for x in body) + "}\n"
-    new = old.replace("	slow()\n	slow()\n", "	{\n	}\n").replace(
-        "a()", "aa()"
-    )
-    samples = {9: 500, 6: 3000}, {9: 500}
-    said = "Removed: 6-7, cum 30.00 → 0.00 ms/op (changed in new: 4)"
+    new = old.replace("	slow()\n	slow()\n", lines).replace("a()", "aa()")
+    last = 8 + lines.count("\n") - 1
+    samples = {9: 500, 6: 3000}, {last: 500}
     assert said in of_lines(tmp_path, (old, new), samples)
 
 
@@ -844,7 +850,9 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert report_of(comparison).outcome.needs
     report = reported_in_p(tmp_path, comparison, files, changed)
     assert report.outcome.needs == ""
-    said = "The code of no function in the CPU profile changed; code added elsewhere: g.go"
+    said = (
+        "The code of no function in the CPU profile changed; code added elsewhere: g.go"
+    )
     assert said in text(report)
 
 

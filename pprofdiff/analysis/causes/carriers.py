@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.by_text import Texts
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk, walk_some
@@ -103,8 +104,11 @@ class Carriers:
         """Return the changed functions that only one side's changed callers call.
 
         Their own changes did not run on both sides. One side has no sample of them, and
-        the text of a caller says why; what only they call is like them.
+        the text of a caller says why; what only they call is like them. What allocates
+        on one side only may well run on both.
         """
+        if self.diff.sample_type.type in ALLOCATED:
+            return set()
         cum = self.diff.paired_functions.raw("cum")
         names = self.diff.paired_functions.names
         alone = {

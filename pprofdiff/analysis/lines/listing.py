@@ -21,6 +21,7 @@ from pprofdiff.analysis.source.extents import (
     is_closure,
     matched,
 )
+from pprofdiff.analysis.source.moved import renamed_in
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 
 Why = Literal["", "missing", "mismatch", "today"]
@@ -182,8 +183,9 @@ def _elsewhere(
 ) -> tuple[Located | None, bool]:
     """Return a function on a side without its samples, and whether it is absent there.
 
-    It is where its first line still is, or where its file or another one of its package
-    declares it. Nothing is known if the whole package is not found.
+    It is where its first line still is, where its file or another one of its package
+    declares it, or has its body under another name. Nothing is known if the whole
+    package is not found.
     """
     lines, text, extent = known
     if text is None or extent is None or not known.named:
@@ -204,7 +206,10 @@ def _elsewhere(
         found = declared(other.lines, function, file)
         if found is not None:
             return _silent(lines, other, found), False
-    return None, bool(others or same) and not is_closure(function)
+    texts = [one for one in (same, *others) if one is not None]
+    if renamed := renamed_in(text, extent, texts):
+        return _silent(lines, *renamed), False
+    return None, bool(texts) and not is_closure(function)
 
 
 def _same_line(

@@ -1,14 +1,17 @@
-"""Functions that only moved to another file of their package."""
+"""Functions of a package that only moved to another file, or got another name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pprofdiff.analysis.source.declarations import Function
-from pprofdiff.analysis.source.extents import go_file
+from pprofdiff.analysis.source.extents import Extent, go_file
 from pprofdiff.analysis.source.imports import is_import
 from pprofdiff.analysis.source.text import code_lines, code_of, plain_lines
 from pprofdiff.model.source import SourceText
+
+# Shorter bodies are alike by chance.
+_LEAST = 4
 
 Declared = frozenset[tuple[str, str]]
 """Functions: their names with receivers, and their code."""
@@ -41,3 +44,26 @@ def only_declares(text: SourceText, lines: range, known: Declared) -> bool:
     left = set(lines).difference(*(range(one.line, one.last + 1) for one in inside))
     rest = (code for i in left for code in code_lines(text, range(i, i + 1)))
     return all(is_import(code) or code.startswith("package") for code in rest)
+
+
+def renamed_in(
+    text: SourceText, extent: Extent, others: Sequence[SourceText]
+) -> tuple[SourceText, Extent] | None:
+    """Return where files have the body of a function, None if none or several have."""
+    if not text.path.endswith(".go") or extent.end - extent.start < _LEAST:
+        return None
+    body = _body(text, extent.start, extent.end)
+    found = [
+        (other, Extent(one.line, one.last))
+        for other in others
+        if other.path.endswith(".go")
+        for one in go_file(other.lines).functions
+        if one.last - one.line == extent.end - extent.start
+        and _body(other, one.line, one.last) == body
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _body(text: SourceText, start: int, end: int) -> str:
+    """Return the code of a function below its first line."""
+    return code_of(plain_lines(text, range(start + 1, end + 1)))

@@ -1316,7 +1316,7 @@ def test_the_only_resource_that_is_left_has_its_name():
     new = {path("F"): 200, path("runtime.mapaccess1", "F"): 117}
     (cause,) = causes(Unit(base | REST), Unit(new | REST))[1].causes
     assert "other" not in cause.text
-    assert "maps +" in read(cause.text)[0]
+    assert "ms/op; maps ~ +" in read(cause.text)[0]
 
 
 def test_a_further_place_of_little_of_the_outcome_is_no_cause():

@@ -356,3 +356,12 @@ def test_a_group_that_may_have_the_change_of_all_turns_is_not_within_noise():
         marks.append({row.key: row.cells[at].mark for row in table.rows})
     assert [one["group:user"] for one in marks] == ["noise", ""]
     assert marks[0]["total"] == marks[1]["total"] == "more"
+
+
+def test_a_total_with_set_up_in_it_is_not_tested():
+    """Its groups may change by all of it: "within noise" next to them is false."""
+    base, new = (Unit({CODE: 900, OTHER: n}, wall=0.3) for n in (100, 2000))
+    report = report_of(compared(base, new))
+    assert report.comparison.work.with_set_up
+    tables = {table.key: table for table in section(report, "cpu").tables}
+    assert cells(tables["groups"], "delta")["total"].mark == ""

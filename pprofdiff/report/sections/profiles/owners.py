@@ -46,22 +46,24 @@ def group_table(
     most: int | None = None,
     *,
     brief: bool = False,
-    undecided: bool = False,
+    undecided: bool | None = False,
     timed: bool = False,
 ) -> Table:
     """Return the groups of runtime costs with their larger categories, and the total.
 
-    The total's change is not significant if the outcome is `undecided`; if it is
-    `timed`, many turns decide, and the samples of a few runs test groups less well.
-    With `most`, there are at most that many categories, those with the largest
-    significant changes, and small groups within noise share one row, ``rest``; with 0,
-    or in a `brief` table, all groups within noise do. A brief one leaves that row out
-    if it is small. Other keys are written like rules of the gate:
+    The total's change is not significant if the outcome is `undecided`, and not tested
+    if that is None; if it is `timed`, many turns decide, and the samples of a few runs
+    test groups less well. With `most`, there are at most that many categories, those
+    with the largest significant changes, and small groups within noise share one row,
+    ``rest``; with 0, or in a `brief` table, all groups within noise do. A brief one
+    leaves that row out if it is small. Other keys are written like rules of the gate:
     ``category:gc.mark.assist``.
     """
     rows: list[Row] = []
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    whole = whole._replace(noise=undecided or total_noise(diff))
+    whole = whole._replace(noise=undecided)
+    if undecided is False:
+        whole = whole._replace(noise=total_noise(diff))
     every = judged_groups(diff)
     counting = None
     if timed and whole.noise is False and diff.model is not None:

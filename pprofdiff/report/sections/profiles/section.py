@@ -227,15 +227,15 @@ def _of_fleet(
         yield from groups_of_fleet(report, most)
 
 
-def _undecided(report: ReportModel) -> bool:
+def _undecided(report: ReportModel) -> bool | None:
     """Return whether turns do not decide on the change that a total shows.
 
-    A total of several benchmarks decides nothing where their CPU/op did not change, or
-    where it has set-up in it.
+    A total of several benchmarks decides nothing where their CPU/op did not change.
+    None for one that has set-up outside the timer in it.
     """
     decided, work = report.outcome, report.comparison.work
     if work is not None and work.with_set_up:
-        return True
+        return None
     cpu = (one for one in decided.measures if one.id == CPU.id and decided.units)
     return report.comparison.measured and not (
         decided.decided and all(one.moved for one in cpu)

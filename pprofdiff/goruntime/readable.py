@@ -115,6 +115,9 @@ def short_before(before: str, now: str) -> str:
     if len(words) == len(others) and all(map(_alike, words, others)):
         return ""
     _, middle, trail = _middle(words, others)
+    if not middle or not _middle(others, words)[1]:
+        # A method is now a function, or was one: its type alone is no name.
+        return short(before)
     # The number of a closure within a closure says nothing by itself.
     inner = trail if all(map(str.isdigit, trail)) else ()
     own = ".".join((*middle, *inner))

@@ -54,6 +54,21 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
     return max((low for low, _ in logs), default=0.0) > _FAR * least
 
 
+def run_apart(
+    comparison: Comparison, moved: Sequence[Unit], findings: Sequence[Finding]
+) -> bool:
+    """Return whether a cause is of functions that some changed unit does not run.
+
+    Then the units run different code, and the mean of it is no cost of any.
+    """
+    causes = [one for one in findings if one.severity != "info" and one.functions]
+    for _, of_unit in changed_units(comparison, moved):
+        ran = set(_sampled(of_unit))
+        if any(ran.isdisjoint(one.functions) for one in causes):
+            return True
+    return False
+
+
 def causes_of_units(
     comparison: Comparison, moved: Sequence[Unit], code: Code | None = None
 ) -> Iterator[Finding]:

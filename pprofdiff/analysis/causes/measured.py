@@ -109,6 +109,9 @@ _BY_ITSELF = ("gc", "gc_tax", "sched")
 # The chance at which a place with nearly all of a known change has it by samples: few
 # places can, so that of measured turns (99%) is enough.
 _CHANCE = 0.01
+# The chance at which a place has most of a known change by samples, however much runs
+# differ: what slows a run down slows all of its functions.
+_NO_CHANCE = 1e-6
 
 
 class _View(NamedTuple):
@@ -401,7 +404,9 @@ def _said_of(view: _View, site: Site | None, name: str, delta: float) -> Site | 
     If that changed against the place's cost, it is what the function allocates itself:
     the others are causes of their own.
     """
-    if site is None or view.sites is None or exceeds(view.totals, site):
+    if site is None or view.sites is None:
+        return None
+    if exceeds(view.totals, site) and not site.is_all:
         return None
     if not _is_opposite(site, delta):
         return site
@@ -430,6 +435,8 @@ def _is_sure(cpu: CPUComparison, place: Place) -> bool:
     if p is None or p > _CHANCE:
         return False
     one_sided = delta * whole > 0 and not (place.base and place.new)
+    if p <= _NO_CHANCE and MOST * whole**2 <= delta * whole <= whole**2:
+        return True
     return one_sided or abs(delta - whole) <= (1 - COVERS) * abs(whole)
 
 
@@ -642,7 +649,7 @@ def _cost_of(
     if alike and cpu.mark(own) not in (None, "noise"):
         return own, said
     # Too few samples show what counted objects cost, or other code hides it.
-    part = own.within(cpu.of_groups("alloc"))
+    part = owned_by(cpu, rows).without(claimed).within(cpu.of_groups("alloc"))
     change = cpu.change(part)
     if not (
         alike and change.significant and delta * change.delta >= MOST * change.delta**2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import inf
 from posixpath import basename
 from typing import NamedTuple
 
@@ -165,6 +166,14 @@ class Site(NamedTuple):
     def is_cum(self) -> bool:
         """Whether helpers of one side replaced others: all callees count then."""
         return {bool(one.space[1]) for one in self.helpers} == {False, True}
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the profiles of both sides have nearly nothing else."""
+        held = self.held or (inf, inf)
+        return all(
+            own >= NEARLY_ALL * all_ for own, all_ in zip(self.space, held, strict=True)
+        )
 
     @property
     def shared(self) -> float:

@@ -211,7 +211,11 @@ def _found(
     """Return the findings with numbers still marked in their sentences."""
     case = Case(comparison, code)
     if comparison.measured:
-        from pprofdiff.analysis.causes.by_unit import causes_of_units, change_apart
+        from pprofdiff.analysis.causes.by_unit import (
+            causes_of_units,
+            change_apart,
+            run_apart,
+        )
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
@@ -221,7 +225,10 @@ def _found(
         if not apart:
             measured = causes_of_measured(case, moved=verdict in _WAYS)
             # Where only counted sites explain a mean, each benchmark's own say more.
-            apart = alone and bool(moved) and _only_sites(measured)
+            several = alone and len(moved) > 1
+            apart = several and (
+                _only_sites(measured) or run_apart(comparison, moved, measured.found)
+            )
         if apart:
             of_each = causes_of_units(comparison, moved, code)
             measured = Findings(tuple(of_each), None)

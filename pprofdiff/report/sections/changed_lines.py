@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
-from pprofdiff.analysis.policy import MUCH
+from pprofdiff.analysis.policy import MINOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
@@ -150,12 +150,20 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
 
 
 def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
-    """Return whether lines change by more than the site that a finding is about."""
+    """Return whether lines have more than the site that a finding is about.
+
+    They call others as well, or set up what operations share: that is no part of it.
+    """
     fact = finding.site
     if fact is None or fact.base is None or fact.new is None:
         return False
-    called = float(diff.normalization.delta(lines.base, lines.new))
-    return abs(called) > (1 + MUCH) * abs(fact.new - fact.base)
+    own = diff.normalization.scaled(lines.base, lines.new)
+    whole = fact.base, fact.new
+    more = abs(own[1] - own[0]) > (1 + MINOR) * abs(fact.new - fact.base)
+    return more or any(
+        float(f"{part:.3g}") > float(f"{all_:.3g}")
+        for part, all_ in zip(own, whole, strict=True)
+    )
 
 
 def _related(

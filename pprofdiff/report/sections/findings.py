@@ -25,8 +25,9 @@ from pprofdiff.units import Scale
 
 # Findings with a paragraph; the rest, and any of severity info, only have a title.
 _SHOWN = 5
-# Comes before the others: it says how to read them.
 _UNTIMED = "How much of the change in time these allocations explain is left open."
+_NO_CAUSE = "No function or allocation site changed significantly by itself."
+# Comes before the others: it says how to read them.
 _FIRST = "not-comparable"
 
 
@@ -84,6 +85,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
             rest.append(Sentence(text))
     elif _only_counts(report, shown):
         rest.append(Sentence(_UNTIMED))
+    elif report.comparison.measured and report.outcome.decided and not found:
+        rest.append(Sentence(_NO_CAUSE))
     warnings = (
         Sentence(f"{finding.title}. {finding.advice}", "warning")
         for finding in findings.found

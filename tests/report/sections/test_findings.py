@@ -104,3 +104,15 @@ def test_what_a_title_says_of_all_that_follows_is_not_said_again():
     rest, total = numbers(closing)
     assert closing.startswith("The rest, ")
     assert sum(numbers(follows[1])) + rest == total
+
+
+def test_a_sure_verdict_without_a_cause_says_that_there_is_none():
+    """Wall time rose; the samples of five functions are what they were."""
+    same = {path(name): 120 for name in "ABCDE"}
+    report = report_of(compared(Unit(same), Unit(same, wall=1.3)))
+    assert report.outcome.verdict == "slower"
+    assert report.findings.found == ()
+    (said,) = why(report).rest
+    assert (
+        said.text == "No function or allocation site changed significantly by itself."
+    )

@@ -174,10 +174,9 @@ def find(
 
     Among equally severe causes, those that explain the outcome's `verdict` come first.
     Where sides are split by unit of work, functions are searched in each unit that
-    `moved`: over several units, a function has no cost per op. The sites of other units
-    that are `allocating` more or less follow. With the `code` of
-    both builds, an unchanged function
-    is no cause where a changed one is behind it.
+    `moved`: over several units, a function has no cost per op. What other units that
+    are `allocating` more or less allocate follows. With the `code` of both builds, an
+    unchanged function is no cause where a changed one is behind it.
     """
     findings = _found(comparison, verdict, moved, code)
     if comparison.alone is not None and allocating:

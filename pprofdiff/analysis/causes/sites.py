@@ -620,7 +620,12 @@ def amounts(totals: Allocated, site: Site) -> str:
         return space.removesuffix(", ") or f"{arrow(*site.space, 'B')}/op"
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
     exact = site.exact and not _changes_more(totals, site)
-    return f"{space}{'' if exact else 'about '}{objects} allocs/op"
+    counted = f"{'' if exact else 'about '}{objects} allocs/op"
+    sizes, counts = (new - base for base, new in (site.space, site.objects))
+    if site.exact and sizes * counts < 0:
+        # "Fewer, larger objects": the number that the verb is of comes first.
+        return f"{counted}, {space.removesuffix(', ')}"
+    return f"{space}{counted}"
 
 
 def _is_whole_change(totals: Allocated, site: Site) -> bool:

@@ -395,7 +395,7 @@ def test_the_cpu_of_allocations_matches_their_function(own, explains):
         (
             (64, 96),
             {},
-            "p.F allocates fewer, larger objects: 64 → 96 B/op, 3 → 1 allocs/op",
+            "p.F allocates fewer, larger objects: 3 → 1 allocs/op, 64 → 96 B/op",
         ),
         ((64, 64), {path("runtime.mallocgc", "G"): (1, 64)}, None),
         ((6400, 6400), {path("runtime.mallocgc", "G"): (1, 16)}, None),

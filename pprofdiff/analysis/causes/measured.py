@@ -749,7 +749,7 @@ def _verb(site: Site, *, fewer: bool) -> str:
 
 
 def _instead(site: Site, *, fewer: bool) -> str:
-    """Return which functions began to allocate and which stopped, with a colon.
+    """Return which functions allocate now in place of which others, with a colon.
 
     Instances of one generic function are no other function.
     """
@@ -757,9 +757,8 @@ def _instead(site: Site, *, fewer: bool) -> str:
     if len(every) < len({*site.came, *site.gone}):
         s = "" if len(every) > 1 else "s"
         return f"{_first(every)} allocate{s} {'less' if fewer else 'more'}:"
-    came = f"{_first(site.came)} allocate{'s' if len(site.came) == 1 else ''} now"
-    no_longer = "no longer does" if len(site.gone) == 1 else "no longer do"
-    return f"{came}; {_first(site.gone)} {no_longer}:"
+    s = "s" if len(site.came) == 1 else ""
+    return f"{_first(site.came)} allocate{s} in place of {_first(site.gone)}:"
 
 
 def _first(names: Sequence[str]) -> str:

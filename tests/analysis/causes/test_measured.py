@@ -421,7 +421,7 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     _, findings = causes(*sides)
     (cause,) = findings.causes
     assert cause.title == (
-        "p.G allocates now; p.F no longer does: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
+        "p.G allocates in place of p.F: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
     )
     whole = "That is the whole change in B/op and allocs/op."
     assert (cause.direction, cause.text) == ("better", whole)
@@ -441,7 +441,7 @@ def test_functions_that_allocate_on_one_side_are_one_change_of_their_package():
     ]
     (cause,) = causes(*sides)[1].causes
     assert cause.title == (
-        "p.New and p.Newer allocate now; p.Old and p.Older no longer do: "
+        "p.New and p.Newer allocate in place of p.Old and p.Older: "
         "3.75 → 3.38 KiB/op, 60 → 54 allocs/op"
     )
     # With hardly anything new, what is gone is the change.
@@ -479,7 +479,7 @@ def test_a_site_of_next_to_nothing_is_no_part_of_what_a_package_allocates_now():
         for one in ({"Old": 60}, {"New": 40, "Hardly": 1})
     ]
     (cause,) = causes(*sides)[1].causes
-    assert cause.title.startswith("p.New allocates now; p.Old no longer does: 3.75 → ")
+    assert cause.title.startswith("p.New allocates in place of p.Old: 3.75 → ")
 
 
 def test_benchmarks_of_which_one_changed_by_far_more_have_causes_of_their_own():

@@ -46,7 +46,11 @@ def sigma_if(share: float | None) -> float:
 
 
 def scheduling_alone(comparison: Comparison) -> bool:
-    """Return whether the machine was busy, and only scheduling may have changed."""
+    """Return whether the machine was busy, and only scheduling may have changed.
+
+    One build was seen to schedule twice as much per op, with two busy processes running
+    during one side. Other groups then change by one factor.
+    """
     if busy(comparison) is None:
         return False
     diffs = [d for d in comparison.profiles if d.is_cpu and all(d.totals)]

@@ -49,6 +49,7 @@ class Nodes(Struct, frozen=True, eq=False):
     folded: NDArray[np.int32]
 
     def __len__(self) -> int:
+        """Return the number of nodes."""
         return len(self.depth)
 
 
@@ -147,7 +148,8 @@ def noise_limit(diff: ProfileDiff) -> float | None:
 
     None if no function's change is, or without a noise model. The limit is the
     functions table's, by cum, so a node with all samples of a function is judged like
-    its row, however many nodes are drawn.
+    its row, however many nodes are drawn. It is a billionth below the smallest
+    significant |z|: a z computed in another order stays on its side.
     """
     judged = diff.table("functions").judge("cum")
     least = None if judged is None else judged.least

@@ -123,7 +123,11 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
         return of_type(self.profiles, sample_type)
 
     def undecided(self) -> Comparison:
-        """Return the comparison with rows of profiles judged cautiously."""
+        """Return the comparison with rows of profiles judged cautiously.
+
+        If benchmarks measured in turns give no verdict, no row is known to have
+        changed: samples show less than turns, and there are many rows.
+        """
         cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
         return replace(self, results={**self.results, "profile": cautious})
 

@@ -63,7 +63,10 @@ def inferred_work(base: Side, new: Side) -> Work | None:
 
 
 def _of_load(base: Side, new: Side) -> Work | None:
-    """Return the rates of load generators, None where they are not of the profiles."""
+    """Return the rates of load generators, None where they are not of the profiles.
+
+    With several runs a side, each with its own summary, they are medians.
+    """
     captures = [*base.of("load"), *new.of("load")]
     by_run = [
         {c.run: c.content.per_second for c in side.of("load") if c.content.per_second}

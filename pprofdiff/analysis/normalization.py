@@ -144,7 +144,11 @@ def _is_little(
     costs: tuple[float, float],
     other: Sequence[bool],
 ) -> bool:
-    """Return whether what is outside of operations is little next to their cost."""
+    """Return whether what is outside of operations is little next to their cost.
+
+    That is on sides with much of it (`other`): their ops may be so cheap that most of a
+    process is its start.
+    """
     sides = zip(totals, done, costs, other, strict=True)
     return all(
         total / count - cost <= MUCH * max(costs)
@@ -165,7 +169,11 @@ def _holding(
 def _counted(
     totals: tuple[int, int], done: tuple[float, float], allocated: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Return the operations of (base, new) that allocate the totals, None if unlike."""
+    """Return the operations of (base, new) that allocate the totals, None if unlike.
+
+    A side that allocates next to nothing per op may be mostly set-up. Where an op
+    allocates nothing, it has the operations done.
+    """
     found = []
     for side, (total, count, cost) in enumerate(
         zip(totals, done, allocated, strict=True)

@@ -174,7 +174,10 @@ def counted_seconds(side: Side) -> float | None:
 
 
 def is_whole(side: Side) -> bool:
-    """Return whether a side's CPU profiles last as long as its process, if known."""
+    """Return whether a side's CPU profiles last as long as its process, if known.
+
+    Those of ``go test`` do. GC logs of one process give its age more precisely.
+    """
     return _only_log(side) is None and of_benchmarks(side)
 
 

@@ -91,7 +91,10 @@ def _by_thread(profile: Profile) -> tuple[int, str] | None:
 
 
 def _adjoining(captures: Sequence[Capture[Profile]]) -> dict[int, tuple[int, str]]:
-    """Return the start of the first of adjoining windows, by the `id` of captures."""
+    """Return what identifies the process of profiles with a window, by their `id`.
+
+    It is the start of the first window of a chain of adjoining ones.
+    """
     begins: _Windows = defaultdict(list)
     ends: _Windows = defaultdict(list)
     for capture in captures:

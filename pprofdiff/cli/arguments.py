@@ -192,6 +192,7 @@ def _agree(chosen: dict[str, object], field: str, value: str) -> None:
 
 
 def _with_sides(options: Options, places: list[str]) -> Options:
+    """Return the options with base and new filled in from the arguments."""
     if options.over:
         return _with_steps(options, places)
     if options.every is not None:
@@ -218,6 +219,7 @@ def _with_sides(options: Options, places: list[str]) -> Options:
 
 
 def _with_steps(options: Options, places: list[str]) -> Options:
+    """Return the options for a series: all arguments are its steps."""
     if options.base:
         raise UsageError("-diff_base compares two builds: leave it out with --over")
     if not places:

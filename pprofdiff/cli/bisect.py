@@ -143,6 +143,7 @@ def _watcher(progress: Progress) -> Watcher:
 def _question(
     options: Options, chosen: dict[str, Any], refs: list[str], go_words: list[str]
 ) -> Question:
+    """Return what to search for; raises UsageError."""
     if len(refs) != 2:
         raise UsageError(
             "bisect: give two refs, pprofdiff bisect GOOD BAD; packages and flags of "

@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _status(words: list[str]) -> int:
+    """Run the command; print any error and return the exit status."""
     try:
         return _run(words)
     except PprofDiffError as error:

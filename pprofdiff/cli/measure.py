@@ -89,6 +89,7 @@ def parted(words: list[str]) -> tuple[list[str], list[str]]:
 def _request(
     options: Options, chosen: dict[str, Any], refs: list[str], go_words: list[str]
 ) -> Request:
+    """Return what to measure; raises UsageError."""
     if len(refs) > 2:
         raise UsageError(
             f"measure: {len(refs)} refs: give BASE and NEW; packages and flags of go "

@@ -55,6 +55,7 @@ def run_over(options: Options, screen: Screen) -> int:
 
 
 def _refuse_others(options: Options) -> None:
+    """Refuse flags that apply only to two builds."""
     plain = Options()
     for flag in FLAGS:
         field = flag.field

@@ -151,6 +151,7 @@ def _say(report: ReportModel, options: Options, screen: Screen, *, free: bool) -
 
 
 def _gate(options: Options) -> Gate | None:
+    """Return the rules; None if there are none or the view shows no verdict."""
     if not options.judged or not options.fail_on:
         return None
     from pprofdiff.analysis.gate.rules import Gate
@@ -221,6 +222,7 @@ def _shown(
 
 
 def _renderers(options: Options) -> list[tuple[str, Writer]]:
+    """Return each output file and its writer; raises for unknown suffixes early."""
     if not options.outputs and not options.github_summary:
         return []
     files = [(path, writer_for(path)) for path in options.outputs]
@@ -469,6 +471,7 @@ def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
 def _with_patterns(
     given: Sequence[Capture[Any]], options: Options
 ) -> tuple[tuple[Capture[Any], ...], list[str]]:
+    """Return captures with the patterns applied, and notes on those without a match."""
     from pprofdiff.analysis.profiles.filters import filtered
 
     captures: list[Capture[Any]] = []

@@ -44,7 +44,10 @@ _Scaled = Callable[[int, int], Amount]
 
 
 def _intervals(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[Bounds | None]:
-    """Return the interval of each row's scaled delta; None with one run a side."""
+    """Return the interval of each row's delta, in the comparison's scaled unit.
+
+    None with one run a side, and for profiles without a noise model.
+    """
     several = max(len(runs.base), len(runs.new)) > 1
     judged = diff.judge_runs(runs) if several else None
     if judged is None:
@@ -110,7 +113,11 @@ def _of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 
 
 def _idle(trace: TraceDiff) -> set[tuple[str, str]]:
-    """Return at which places, (reason, function), only loops wait, for work or data."""
+    """Return at which places, (reason, function), only loops wait, for work or data.
+
+    They do not wait for an operation: a connection's reader waits for the next request
+    for as long as none comes. Who waits for what such a loop reads is elsewhere.
+    """
     from pprofdiff.analysis.causes.off_cpu import lives_of, serves
     from pprofdiff.analysis.traces.movers import movers
 
@@ -123,6 +130,7 @@ def _idle(trace: TraceDiff) -> set[tuple[str, str]]:
 
 
 def _off_cpu(trace: TraceDiff, scaled: _Scaled) -> Iterator[Part]:
+    """Yield the time off the CPU by what held goroutines up."""
     from pprofdiff.analysis.traces.waited import (
         Wait,
         Waited,
@@ -209,7 +217,10 @@ def _running(diff: ProfileDiff | None, running: Amount, calls: Amount) -> _Runni
 def _by_group(
     diff: ProfileDiff, where_is: Callable[[str, str], int]
 ) -> tuple[list[Part], list[Part], list[Part]]:
-    """Return CPU while running, of other goroutines and in system calls, by group."""
+    """Return CPU while running, of other goroutines and in system calls, by group.
+
+    `where_is` returns which of these a category of a group is.
+    """
     scaled = _scaled_by(*diff.normalization.factors)
     found: tuple[list[Part], list[Part], list[Part]] = [], [], []
     split = [
@@ -306,6 +317,7 @@ def account(comparison: Comparison) -> Account | None:
 
 
 def _scaled_by(base_factor: float | Fraction, new_factor: float | Fraction) -> _Scaled:
+    """Return a function that scales raw values to exact amounts."""
     by = Fraction(base_factor), Fraction(new_factor)
     return lambda base, new: Amount(base * by[0], new * by[1])
 

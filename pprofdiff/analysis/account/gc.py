@@ -95,7 +95,10 @@ def _raw(cpu: ProfileDiff, dimension: str, *names: str) -> tuple[int, int]:
 def _allocated(
     comparison: Comparison, allocs: ProfileDiff | None, logged: _Logged | None
 ) -> tuple[Pair, str] | None:
-    """Return bytes/op as (base, new) with their source; None if unknown, or under 1."""
+    """Return bytes/op as (base, new) with their source, or None if unknown.
+
+    None also if a side allocates under a byte per op, which gives no price.
+    """
     known = comparison.work and comparison.work.allocated.get("alloc_space")
     if known and min(known) < BYTE:
         return None
@@ -177,14 +180,21 @@ def _per_op(diff: ProfileDiff) -> bool:
 
 
 def _other(comparison: Comparison, held: Pair, counted: Pair) -> bool:
-    """Return whether a profile's bytes/op differ from what benchmarks count."""
+    """Return whether a profile's bytes/op differ from what benchmarks count.
+
+    One profile per side shows no change that exact counts do not have, and with much
+    set-up outside the timer it is of other operations.
+    """
     pairs = zip(held, counted, strict=True)
     far = any(abs(own - said) > _NEAR * said for own, said in pairs)
     return far or counts_alike(comparison)
 
 
 def _places(allocs: ProfileDiff) -> dict[str, Pair]:
-    """Return bytes/op by the program's function that allocates, "" for no stack."""
+    """Return bytes/op by the program's function that allocates, directly or in callees.
+
+    Samples without a stack are under "". The values sum to the profile's totals.
+    """
     sums, names = allocs.ledger.by("place"), allocs.paired_functions.names
     rows = zip(
         *(column.tolist() for column in (sums["place"], sums.base, sums.new)),

@@ -113,7 +113,10 @@ PROCS = "GOMAXPROCS"
 
 
 def paired_processors(base: Side, new: Side) -> tuple[Side, Side]:
-    """Return the sides with GOMAXPROCS as configuration if names differ in it alone."""
+    """Return the sides with GOMAXPROCS as configuration if it alone differs in names.
+
+    So it is where each side ran everything with one GOMAXPROCS, and not with the same.
+    """
     both = [{r.procs for _, _, r in results_of(side)} for side in (base, new)]
     if both[0] == both[1] or any(len(side) != 1 for side in both):
         return base, new

@@ -251,7 +251,10 @@ def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:
 
 
 def _once(base: _Values, new: _Values, key: BenchmarkKey) -> bool:
-    """Return whether a benchmark allocates only what each process does once."""
+    """Return whether a benchmark allocates only what each process does once.
+
+    Per op that is a remainder, which falls as iterations rise.
+    """
     space, objects = ALLOCATED.values()
     return not any(
         any(own[key].get(objects, (1.0,)))
@@ -288,6 +291,7 @@ def _of_same_rounds(base: Side, new: Side) -> bool:
 
 
 def _in_order(side: Side) -> list[Capture[Benchmarks]]:
+    """Return the benchmark outputs of a side by run."""
     return sorted(side.of("benchmark"), key=lambda capture: capture.run)
 
 

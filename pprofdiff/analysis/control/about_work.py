@@ -113,7 +113,10 @@ def by_call_sites(
 
 
 def _shared_sites(profiles: Sequence[ProfileDiff]) -> Control | None:
-    """Return how often call sites of both builds allocate; None if it is not work."""
+    """Return how often call sites of both builds allocate; None if it is not work.
+
+    Another Go release may allocate differently.
+    """
     allocs = of_type(profiles, "alloc_space")
     if allocs is None or releases_apart(allocs.base, allocs.new):
         return None

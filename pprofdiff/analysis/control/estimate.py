@@ -144,6 +144,7 @@ def keep_control(diff: ProfileDiff, scaled: ProfileDiff) -> ProfileDiff:
 
 
 def _control(diff: ProfileDiff) -> Control | None:
+    """Return the control of a comparison that is not cached."""
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
         return None
@@ -323,7 +324,10 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
 
 
 def _kept(rows: ControlRows, plain: Mask) -> float:
-    """Return the fraction of rows on both sides that did not plainly change."""
+    """Return the fraction of rows on both sides that did not plainly change.
+
+    Removed or added code says nothing about the rest.
+    """
     return float((~plain[np.minimum(rows.base, rows.new) >= 1]).mean())
 
 

@@ -77,6 +77,7 @@ class Changes(Struct, frozen=True, eq=False):
         return cls(row_of_item(offsets), items, rows)
 
     def __len__(self) -> int:
+        """Return the number of sets."""
         return int(self.of_item[-1]) + 1
 
     def sums(self, values: NDArray[np.generic]) -> Floats:
@@ -112,6 +113,7 @@ class ControlRows(Struct, frozen=True, eq=False):
     by_run: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(self.base)
 
 

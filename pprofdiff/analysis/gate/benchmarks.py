@@ -134,7 +134,10 @@ def _chance(
     *,
     relative: bool,
 ) -> tuple[tuple[float, float] | None, bool, int]:
-    """Return the interval of a row's change in its tidy unit, if by ratio, its runs."""
+    """Return the interval of a row's change in its tidy unit, if by ratio, its runs.
+
+    A limit may be `relative` to base.
+    """
     base, new = ([value for run in side for value in run] for side in row.runs)
     old, now = medians
     turns = row.of_turns

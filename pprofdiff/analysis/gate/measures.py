@@ -36,6 +36,7 @@ class Limit(NamedTuple):
     unit: str
 
     def __str__(self) -> str:
+        """Return the limit as typed."""
         return f"{'-+'[self.sign > 0] if self.sign else ''}{self.amount:f}{self.unit}"
 
     @property

@@ -261,6 +261,7 @@ def _ids(asked: Asked) -> Sequence[str]:
 
 
 def _known(asked: Asked) -> None:
+    """Reject a subject that is no group, or no category."""
     if asked.subject not in _ids(asked):
         raise asked.wrong(
             f"there is no {asked.kind} {asked.subject}; there are: "

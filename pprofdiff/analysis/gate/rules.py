@@ -28,6 +28,7 @@ _WEIGHTS = SEVERITIES[1:]
 
 
 def _check(asked: Asked) -> None:
+    """Reject an unknown severity."""
     if asked.subject not in _WEIGHTS:
         raise asked.wrong(
             f"there is no severity {asked.subject}; there are: {', '.join(_WEIGHTS)}"

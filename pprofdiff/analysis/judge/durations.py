@@ -140,7 +140,10 @@ class _Resampled:
 def _ranked(
     durations: Column, number: NDArray[np.uint8]
 ) -> tuple[Column, NDArray[np.uint8]]:
-    """Return sorted durations, and the block (below `MOST_BLOCKS`) of each."""
+    """Return sorted durations, and the block of each; blocks are below `MOST_BLOCKS`.
+
+    Sorting both in one word takes a third of the time of an argsort.
+    """
     bits = MOST_BLOCKS.bit_length()
     if int(durations.max()).bit_length() + bits > np.iinfo(np.int64).bits - 1:
         order = np.argsort(durations, kind="stable")

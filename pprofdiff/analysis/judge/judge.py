@@ -62,7 +62,10 @@ def judged_ratios(spreads: Sequence[Spread], runs: Runs[Floats]) -> Judgement:
 def _deviation(
     base: Floats, new: Floats, spreads: Sequence[Spread], *, in_turns: bool
 ) -> tuple[Floats, Floats]:
-    """Return the deviation of one run's logarithm, and its degrees of freedom."""
+    """Return the deviation of one run's logarithm, and its degrees of freedom.
+
+    The spread alone counts as known; runs add to its degrees of freedom.
+    """
     sigma, least, always = np.array(spreads, np.float64).reshape(-1, 3).T
     squares, freedom = squares_of_runs(base, new, in_turns=in_turns)
     few = np.where(freedom < TOTAL_FREEDOM, TOTAL_PRIOR, 0)

@@ -281,7 +281,10 @@ def _equal_runs(total: Floats) -> float:
 
 
 def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:
-    """Return squares and freedom of the logarithms of total ÷ exposure."""
+    """Return squares and freedom of the logarithms of total ÷ exposure.
+
+    A side with a run without samples shows nothing.
+    """
     logs = []
     for side in sides:
         totals = side.counts.sum(axis=0)

@@ -165,6 +165,7 @@ class Edges(Struct, frozen=True, eq=False):
     inline: Mask
 
     def __len__(self) -> int:
+        """Return the number of edges."""
         return len(self.weight)
 
     def take(self, rows: NDArray[np.integer] | Mask) -> Edges:

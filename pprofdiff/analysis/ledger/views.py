@@ -92,6 +92,7 @@ class View(Struct, frozen=True, eq=False):
     runs: Runs[Column]
 
     def __getitem__(self, dimension: str) -> Column:
+        """Return the codes of a dimension, one per row."""
         return self.codes[dimension]
 
     def where(self, rows: NDArray[np.bool_] | Column) -> View:

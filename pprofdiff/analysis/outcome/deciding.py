@@ -451,7 +451,10 @@ def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[Benchmar
 
 
 def _changed(row: BenchmarkRow) -> bool:
-    """Return whether allocations changed significantly, by more than set-up does."""
+    """Return whether allocations changed significantly, by more than set-up explains.
+
+    One-time allocations are spread over fewer ops when each takes longer.
+    """
     ratio = row.ratio
     near = ratio is not None and abs(ratio - 1) <= SAME_WITHIN
     by_chance = row.change is not None and row.change.noise is True
@@ -476,7 +479,11 @@ def _by_prior(measure: Measure) -> bool:
 
 
 def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
-    """Return how many more runs it takes to decide, given how much runs differ."""
+    """Return how many more runs it takes to decide, given how much runs differ.
+
+    Intervals narrow with the square root of runs. The target half-width is the observed
+    change, or `same_within` if the change is smaller.
+    """
     if min(measure.runs) < _SEVERAL:
         return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
     moved, same = abs(log(measure.judged.ratio)), log(1 + measure.same_within)
@@ -591,9 +598,13 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
 
     CPU/op decides if time/op does not. Cost relative to unchanged code replaces figures
     with wider intervals. Neither decides against the first figure's direction: a
-    program can wait less and compute more. Later figures need 99% where runs show how
-    much they differ, since each further look can raise a false alarm (Wiens 2003,
-    Pharmaceutical Statistics 2(3)).
+    program can wait less and compute more.
+
+    Later figures need 99% where runs show how much they differ, since each further look
+    can raise a false alarm (Wiens 2003, Pharmaceutical Statistics 2(3)). In four sets
+    of 24 runs of one build each, 5.4% of 400 splits gave one with 95% for all figures
+    (4.5% for 3 + 3 to 6.6% for 10 + 10), and 4.5% with 99% for later ones. The spread
+    assumed for one run a side is wide enough for all figures.
     """
     first = speeds[0]
     if first.moved:
@@ -619,7 +630,10 @@ def _tightest(first: Measure, speeds: list[Measure]) -> Measure:
 
 
 def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
-    """Yield the figures that may decide if the first one shows no change."""
+    """Yield the figures that may decide if the first one shows no change.
+
+    On a busy machine with the same CPU/op, those are the wall-clock figures.
+    """
     first = speeds[0]
     for measure in speeds[1:]:
         if first.verdict == "same":

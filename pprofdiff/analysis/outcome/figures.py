@@ -146,7 +146,10 @@ def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
 
 
 def _tasks(comparison: Comparison) -> Measure | None:
-    """Return the time of the task that changed most, else of the most frequent one."""
+    """Return the time of the task that changed most, else of the most frequent one.
+
+    Where some are slower and others faster, none stands for all.
+    """
     tasks = user_times(comparison, "task")
     if not tasks:
         return None

@@ -173,7 +173,11 @@ def _within(bounds: tuple[float, float], same_within: float) -> bool:
 
 
 def off_cpu(time: float, cpu: float) -> bool:
-    """Return whether CPU changed by less than half as much as time, given as ratios."""
+    """Return whether CPU changed by less than half as much as time, given as ratios.
+
+    Waiting shows up in time alone. Ratios are compared because, next to other programs,
+    even pure computation takes longer than its CPU time on both sides.
+    """
     return log(cpu) / log(time) < MOST
 
 

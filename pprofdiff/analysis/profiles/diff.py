@@ -108,6 +108,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
     cautious: bool = False
 
     def __repr__(self) -> str:
+        """Return a one-line summary: sample type, totals and their delta."""
         base, new = self.totals
         return (
             f"<{type(self).__name__} {self.sample_type.type}/{self.unit}: "
@@ -464,6 +465,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
 
 
 def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
+    """Return the column of a sample type in a side's values."""
     if sample_type in side.profile.sample_types:
         return side.profile.sample_types.index(sample_type)
     if is_counted(side.profile) and WEIGHT in (
@@ -533,7 +535,11 @@ def _mean_worth(side: ProfileSide, column: int) -> float | None:
 
 
 def _taken_one_by_one(side: ProfileSide, counted: ValueType) -> int:
-    """Return how many samples of a clock were written one by one, 0 if none were."""
+    """Return how many samples of a clock were written one by one, 0 if none were.
+
+    rbspy writes each, with the time since the last one; a producer that adds samples up
+    writes a stack once.
+    """
     if not any(is_time_of(clock, counted) for clock in ("cpu", "wall")):
         return 0
     profiles = [run.content for run in side.runs]

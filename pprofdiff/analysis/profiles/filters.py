@@ -84,6 +84,7 @@ def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) 
 def _has_texts(
     profile: Profile, *, key: str | None, patterns: list[Matches]
 ) -> NDArray[np.bool_]:
+    """Return which samples have text labels that match the patterns."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int, matches: Matches) -> bool:
@@ -105,6 +106,7 @@ def _has_texts(
 def _has_number(
     profile: Profile, *, key: str | None, in_range: InRange, units: dict[str, str]
 ) -> NDArray[np.bool_]:
+    """Return which samples have a number in range, under `key` if given."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int) -> bool:
@@ -185,6 +187,7 @@ class Filters:
     tagignore: str = ""
 
     def __bool__(self) -> bool:
+        """Return whether any filter is set."""
         return any(getattr(self, name) for name in _FILTERS)
 
     @property
@@ -244,6 +247,7 @@ class _Hits:
 
 
 def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
+    """Match a pattern against all functions and mapped files."""
     matches = matcher(pattern, option)
     strings, functions = profile.strings, profile.functions
     locations = profile.locations

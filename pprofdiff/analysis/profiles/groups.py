@@ -53,7 +53,10 @@ def groups_moved(diff: ProfileDiff) -> bool:
 def judged_categories(
     diff: ProfileDiff, group: str, model: CountModel | None = None
 ) -> list[JudgedSum]:
-    """Return a group's categories that either side has, in the rules' order."""
+    """Return a group's categories that either side has, in the rules' order.
+
+    Dedicated and fractional mark workers count as background mark.
+    """
     if not diff.classified:
         return []
     sums = diff.ledger.every("category")

@@ -130,6 +130,7 @@ def is_heap(profile: Profile) -> bool:
 
 
 def _is_held(sample_type: ValueType) -> bool:
+    """Return whether a sample type is memory in use, or objects."""
     return sample_type.type.startswith("inuse_") or sample_type == _SPACE
 
 

@@ -81,7 +81,10 @@ class _Labelled(NamedTuple):
 
 
 def few_valued(diff: ProfileDiff, most: int) -> list[_Labelled]:
-    """Return the label keys with at most `most` values, and one per sample, by key."""
+    """Return the label keys with at most `most` values, and one per sample, by key.
+
+    The value of a numeric label is its number and unit.
+    """
     profiles = diff.base.profile, diff.new.profile
     sides = [_by_key(profile, most) for profile in profiles]
     kept = []

@@ -54,6 +54,7 @@ class Nodes(Struct, frozen=True, eq=False):
     address: NDArray[np.uint64]
 
     def __len__(self) -> int:
+        """Return the number of nodes."""
         return len(self.name)
 
     def printable(self, node: int) -> str:

@@ -217,7 +217,10 @@ def _weights(
     factors: tuple[float, float],
     size: int,
 ) -> NDArray[np.float64]:
-    """Return the weight of each of `size` paths, at most its parent's."""
+    """Return the weight of each of `size` paths, at most its parent's.
+
+    Sums are of integers, and the scaling after them preserves their order.
+    """
     base, new = (
         sums(row, np.abs(side.values[front.stack]), size) * factor
         for side, front, row, factor in zip(sides, fronts, rows, factors, strict=True)

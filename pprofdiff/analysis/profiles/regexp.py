@@ -133,6 +133,7 @@ def matcher(pattern: str, option: str) -> Matches:
 
 
 def _shown(pattern: str) -> str:
+    """Return a pattern as quoted in errors."""
     return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 

@@ -71,7 +71,10 @@ def scale_in_mode(
 
 
 def _for_ops(largest: float) -> tuple[str, float]:
-    """Return for how many ops a count per op is shown, and the count's size per op."""
+    """Return for how many ops a count per op is shown, and the count's size per op.
+
+    Three decimals leave a smaller count per op no two digits.
+    """
     for ops, size in (("op", 1.0), ("1k ops", 1e-3)):
         if largest >= 0.1 * size or not largest:
             return ops, size

@@ -222,7 +222,10 @@ def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
 
 
 def _of_logs(side: Side) -> Iterator[_Value]:
-    """Yield figures of each run's longest GC log, except logs that mix processes."""
+    """Yield figures of GC logs, except logs that mix processes.
+
+    Of several logs of one run, the one with the most cycles counts.
+    """
     logs: dict[int, GCLog] = {}
     for capture in side.of("gctrace"):
         log = capture.content

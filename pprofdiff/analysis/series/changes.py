@@ -99,7 +99,11 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 def _shaken(shares: Floats, variance: Floats) -> Floats:
-    """Return how much more shares vary from step to step than their variance says."""
+    """Return how much more shares vary from step to step than their variance explains.
+
+    Load changes by the hour on all hosts together. The median over steps tolerates
+    changes; the median over rows serves rows with few steps.
+    """
     rows, steps = shares.shape
     if not rows:
         return np.ones(rows)
@@ -331,7 +335,10 @@ def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
 
 
 def _furthest(shares: Floats, variance: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Return each row's largest gain in fit from setting one run of steps apart."""
+    """Return each row's largest gain in fit from setting one run of steps apart.
+
+    Checking all runs at once is cheaper than a search, which most rows do not need.
+    """
     rows, steps = shares.shape
     weight = np.where(known[:, None], 1 / np.where(known[:, None], variance, 1.0), 0.0)
     sums = np.zeros((2, rows, steps + 1))

@@ -199,7 +199,10 @@ def _kind(
 
 
 def _undiluted(functions: list[Curve]) -> list[Curve]:
-    """Return functions without changes that follow from larger ones of others."""
+    """Return functions without changes that follow from larger ones of others.
+
+    If one function takes more of the total, all others shrink by the same factor.
+    """
     chance = ALARMS / max(len(functions), 1)
     wider = NormalDist().inv_cdf(1 - chance / 2) / NormalDist().inv_cdf(0.975)
     every = [(curve, i) for curve in functions for i in range(len(curve.changes))]

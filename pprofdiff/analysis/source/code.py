@@ -107,7 +107,10 @@ def code_changes(
 
 
 def _joined(hunks: Sequence[Hunk], base: SourceText, new: SourceText) -> list[Hunk]:
-    """Return hunks; removed lines and replaced ones are one if no code is between."""
+    """Return hunks; removed lines with no code up to replaced ones are one with these.
+
+    A blank line that both sides have is no reason to call a part removed.
+    """
     joined = list[Hunk]()
     for hunk in hunks:
         last = joined[-1] if joined else None

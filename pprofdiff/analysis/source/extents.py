@@ -1,4 +1,7 @@
-"""Whether a text declares a function where its profile says, and where it ends."""
+"""Whether a text declares a function where its profile says, and where it ends.
+
+A listing of a text that was not built is worse than none.
+"""
 
 from __future__ import annotations
 

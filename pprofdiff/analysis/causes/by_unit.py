@@ -7,7 +7,7 @@ from math import inf, log
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Direction, Finding
+from pprofdiff.analysis.causes.finding import Direction, Finding, Findings
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
@@ -55,13 +55,13 @@ def _far_apart(moved: Sequence[Unit]) -> bool:
 
 
 def run_apart(
-    comparison: Comparison, moved: Sequence[Unit], findings: Sequence[Finding]
+    comparison: Comparison, moved: Sequence[Unit], findings: Findings
 ) -> bool:
     """Return whether a cause is of functions that some changed unit does not run.
 
     Then the units run different code, and the mean of it is no cost of any.
     """
-    causes = [one for one in findings if one.severity != "info" and one.functions]
+    causes = [one for one in findings.numbered if one.functions]
     for _, of_unit in changed_units(comparison, moved):
         ran = set(_sampled(of_unit))
         if any(ran.isdisjoint(one.functions) for one in causes):
@@ -87,18 +87,17 @@ def causes_of_units(
     known = {
         name
         for *_, of_unit in explained
-        for cause in of_unit.causes
-        if cause.severity != "info"
+        for cause in of_unit.numbered
         for name in cause.functions
     }
     for number, (units, of_unit, why) in enumerate(explained, 1):
         names = ", ".join(unit.name for unit in units)
-        causes = [one for one in why.causes if one.severity != "info"]
+        causes = why.numbered
         if _explains_little(of_unit, causes, units):
             continue
         if not causes and known.isdisjoint(_sampled(of_unit)):
             # Otherwise a cause of other units runs here too: nothing else is likelier.
-            causes = list(why.causes)
+            causes = why.causes
         for cause in causes[:_CAUSES]:
             at = first.setdefault((cause.functions, cause.direction), len(found))
             if at < len(found) and cause.functions:

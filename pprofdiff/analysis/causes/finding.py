@@ -190,6 +190,11 @@ class Findings(NamedTuple):
         """The findings that follow from no other one."""
         return tuple(finding for finding in self.found if finding.parent is None)
 
+    @property
+    def numbered(self) -> tuple[Finding, ...]:
+        """The causes above info, which reports number."""
+        return tuple(one for one in self.causes if one.severity != "info")
+
     def consequences(self, id_: str) -> tuple[Finding, ...]:
         """Return what follows from a finding, directly or through another one."""
         below, wanted = [], {id_}

@@ -182,12 +182,11 @@ def find(
     if comparison.alone is not None and allocating:
         from pprofdiff.analysis.causes.by_unit import with_allocations
 
-        causes = [one for one in findings.causes if one.severity != "info"]
-        if any(one.unit for one in causes):
+        if any(one.unit for one in findings.numbered):
             left = [one for one in allocating if one not in moved]
             every = with_allocations(comparison, left, findings.found)
             findings = findings._replace(found=tuple(every))
-        elif verdict not in _WAYS or not causes:
+        elif verdict not in _WAYS or not findings.numbered:
             sites = with_allocations(comparison, allocating)
             # Counts that benchmarks average say less of the same sites, and what one
             # benchmark allocates elsewhere now reads as a change of all.
@@ -226,7 +225,7 @@ def _found(
             # Where only counted sites explain a mean, each benchmark's own say more.
             several = alone and len(moved) > 1
             apart = several and (
-                _only_sites(measured) or run_apart(comparison, moved, measured.found)
+                _only_sites(measured) or run_apart(comparison, moved, measured)
             )
         if apart:
             of_each = causes_of_units(comparison, moved, code)
@@ -256,7 +255,7 @@ def _found(
 
 def _only_sites(findings: Findings) -> bool:
     """Return whether all causes are allocation sites."""
-    causes = [one for one in findings.causes if one.severity != "info"]
+    causes = findings.numbered
     return bool(causes) and all(one.site is not None for one in causes)
 
 

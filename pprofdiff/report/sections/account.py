@@ -53,7 +53,7 @@ def of_other_ops(report: ReportModel) -> bool:
 
 def of_single_benchmarks(report: ReportModel) -> bool:
     """Return whether each cause is of one benchmark, or of one label's value."""
-    if any(one.unit for one in report.findings.causes if one.severity != "info"):
+    if any(one.unit for one in report.findings.numbered):
         return True
     if report.comparison.alone is None:
         return False

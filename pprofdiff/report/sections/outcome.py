@@ -116,7 +116,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
             shown.append(f"{said}{_chance(outcome, one)}")
     # A count that is 0 on both sides is not shown.
     counted = (one for one in outcome.counted if counts(one) not in _NONE)
-    exact = outcome.verdict == "unknown"
+    exact = outcome.verdict == "unknown" and not outcome.contrary
     shown += (
         _counted_both_ways(outcome, one.unit) or _count(one, values=single, exact=exact)
         for one in counted

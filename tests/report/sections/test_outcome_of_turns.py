@@ -279,3 +279,16 @@ def test_counts_of_benchmarks_that_go_both_ways_have_no_mean():
     headline, below = sentences(side(100, 300, 50), side(50, 600, 50))
     said = " ".join([headline, *below])
     assert "more B/op in 1 and fewer in 1 of 3, allocs/op unchanged" in said
+
+
+def test_where_benchmarks_moved_both_ways_no_time_is_open():
+    def side(first, second, size):
+        cpu = zip(THREE, (first, second), strict=False)
+        return [
+            one._replace(cpu={F: cost}, allocated={F: (3, size)}) for one, cost in cpu
+        ]
+
+    headline, below = sentences(side(300, 900, 300), side(900, 300, 200))
+    assert headline.startswith("Both ways: ")
+    assert "B/op −33%" in (said := " ".join(below))
+    assert "exact" not in said

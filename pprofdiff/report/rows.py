@@ -262,8 +262,8 @@ class SourceNote(NamedTuple):
     """What the source says about a finding, in one sentence.
 
     `lead` precedes the location of changed `lines`. It is followed by `more` of their
-    function, by `said`, by the `amount` of the cum of all of them or of `lines` alone,
-    and by `added` functions that they call. Without lines, `said` is the whole
+    function, by `said`, by the `amount` of the cum of all `several` or of `lines`
+    alone, and by `added` functions that they call. Without lines, `said` is the whole
     sentence. If the lines are `titled`, the finding's title has their file, function
     and commits; if they are `named`, only their function.
     """
@@ -273,6 +273,7 @@ class SourceNote(NamedTuple):
     lines: ChangedLines | None = None
     more: str = ""
     amount: str = ""
+    several: bool = False
     added: str = ""
     titled: bool = False
     named: bool = False
@@ -294,7 +295,7 @@ class SourceNote(NamedTuple):
         function, _ = inlined_closure(strip_type_arguments(self.lines.function))
         where = "" if known else f" in {function}"
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
-        together = "together " if self.said and not self.lines.alone else ""
+        together = "together " if self.several and not self.lines.alone else ""
         amount = f", {together}cum {self.amount}" if self.amount else ""
         parts = (amount, self.said) if self.lines.alone else (self.said, amount)
         return f"{was}{self.more}{where}{''.join(parts)}{self.added}"

@@ -35,6 +35,7 @@ from pprofdiff.analysis.source.model import (
     ChangedLines,
     RelatedLines,
     SourceOfFinding,
+    numbers_of,
 )
 from pprofdiff.analysis.source.renamed import only_renames
 from pprofdiff.analysis.source.text import (
@@ -441,7 +442,19 @@ class Carriers:
         lines = self.lines_of(side.lines.function, (old.text, now.text), hunk)
         added, dropped = places.base is None, places.new is None
         return lines._replace(
-            path=side.path, base=base, new=new, added=added, dropped=dropped
+            path=side.path,
+            base=base,
+            new=new,
+            added=added,
+            dropped=dropped,
+            was=lines.was if self._ran[i] else "",
+        )
+
+    @cached_property
+    def _ran(self) -> NDArray[np.bool_]:
+        """Which hunks are the changed code nearest the leaf of a sample of base."""
+        return (
+            np.bincount(self.innermost[0] + 1, minlength=len(self.changed) + 1)[1:] > 0
         )
 
     def _shown(self, i: int) -> Hunk:
@@ -468,6 +481,9 @@ class Carriers:
         commits: tuple[Commit, ...] = ()
         if old is not None and now is not None:
             commits = self.sources.commits(old, now, hunk)
+        moved = _moved_from(hunk, texts)
+        replaces = hunk.base_count and not gone and not moved
+        before = hunk.sides[0]
         return ChangedLines(
             function=function,
             path="" if text is None else text.path,
@@ -478,7 +494,8 @@ class Carriers:
             new=0,
             commits=commits,
             build=self._build(text, gone=gone),
-            moved_from=_moved_from(hunk, texts),
+            moved_from=moved,
+            was=numbers_of(before.start, before.stop - 1) if replaces else "",
         )
 
     @cached_property

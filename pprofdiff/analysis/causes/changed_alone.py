@@ -18,6 +18,7 @@ from pprofdiff.analysis.causes.wording import (
     count,
     listed,
     listed_functions,
+    others,
 )
 from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.policy import MOST, SEVERAL
@@ -34,6 +35,7 @@ from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.moved import Declared, declared_in, only_declares
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
+    is_closure,
     is_made_up,
     is_standard_library,
     package_of,
@@ -94,7 +96,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     every, moved = _without_moved(silent)
     places = [at for at in every if not _renames(carriers, at)]
     types = _types((at for _, at in carriers.looked_up), places)
-    others = [at for at in places if at.built and at not in types]
+    elsewhere = [at for at in places if at.built and at not in types]
     changed = [row for row in rows if all(_sides(carriers, row))]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
@@ -109,15 +111,13 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         what = f"{names[changed[0]]} (cum)"
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
     clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
-    if others:
-        how = "added" if all(at.added for at in others) else "changed"
-        clauses.append(f"code {how} elsewhere: {_where(others)}")
+    if elsewhere:
+        how = "added" if all(at.added for at in elsewhere) else "changed"
+        clauses.append(f"code {how} elsewhere: {_where(elsewhere)}")
     if moved:
         clauses.append(f"functions only moved between files: {listed(moved)}")
     if not rows and len(places) < len(every):
-        number = len(carriers.renamed)
-        who = "one function" if number == 1 else f"{count(number)} functions"
-        clauses.append(f"{who} only got another name or receiver")
+        clauses.append(f"only renamed: {_renamed(carriers)}")
     named = _first_of_each(carriers, rows)
     source = None
     if named:
@@ -135,6 +135,17 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     return with_spans(finding)
 
 
+def _renamed(carriers: Carriers) -> str:
+    """Return which functions got another name or receiver, the first ones by name."""
+    table = carriers.diff.paired_functions.table
+    said = [
+        " to ".join(distinct_names([before, name]))
+        for before, name in zip(table.base_names, table.names, strict=True)
+        if before is not None and not is_closure(name)
+    ]
+    return listed([*said[:SEVERAL], *others(len(said) - SEVERAL)])
+
+
 def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> list[int]:
     """Return `rows` with one instance of a generic function, which loses its types.
 
@@ -145,8 +156,8 @@ def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> lis
         sides = carriers.places_of(row).sides
         at = tuple((side.path, side.extent) for side in sides)
         of_place.setdefault(at, []).append(row)
-    for first, *others in of_place.values():
-        if others:
+    for first, *rest in of_place.values():
+        if rest:
             names[first] = strip_type_arguments(names[first])
     kept = [instances[0] for instances in of_place.values()]
     return [

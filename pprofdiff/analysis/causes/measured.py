@@ -84,6 +84,7 @@ from pprofdiff.analysis.policy import (
 )
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.goruntime.names import strip_type_arguments
+from pprofdiff.goruntime.readable import distinct_names
 
 # Of a function that allocated, and perhaps is not called any more.
 _NOTHING = "allocates nothing now:"
@@ -571,8 +572,9 @@ def _of_site(
         called = [cpu.names[row] for row in rows] if said else []
         text = f"{text} {said}".strip()
     # After another function's name, "it" would be that one.
-    if not site.helpers and not site.gone:
-        text = f"{text} {_through(view, site)}".strip()
+    whole = not site.helpers and not site.gone
+    if whole and (below := [*_through(view, site), *_grows(cpu, site)]):
+        text = f"{text} In it: {', '.join(below)}.".strip()
     if number == len(sites):
         every = () if view.sites is None else view.sites.all
         text = f"{text} {taken_back(view.totals, sites, every)}".strip()
@@ -608,13 +610,22 @@ def _of_site(
     )
 
 
-def _through(view: _View, site: Site) -> str:
-    """Return which function of the standard library allocates for a site, or ""."""
-    callee = None if view.sites is None else view.sites.below(site)
-    if callee is None or exceeds(view.totals, callee):
-        return ""
-    size = arrow(*callee.space, "B")
-    return f"In it: {place_words.called(callee.name)} {size}/op." if "→" in size else ""
+def _through(view: _View, site: Site) -> list[str]:
+    """Return which functions of the standard library allocate for a site."""
+    below = () if view.sites is None else view.sites.below(site)
+    sizes = [arrow(*callee.space, "B") for callee in below]
+    known = all("→" in size for size in sizes)
+    if not known or any(exceeds(view.totals, callee) for callee in below):
+        return []
+    names = distinct_names([callee.name for callee in below])
+    return [f"{name} {size}/op" for name, size in zip(names, sizes, strict=True)]
+
+
+def _grows(cpu: CPUComparison | None, site: Site) -> list[str]:
+    """Return what slices or maps that grow on one side only take of a site's CPU."""
+    if cpu is None:
+        return []
+    return place_words.growth(cpu, owned_by(cpu, cpu.rows_of([site.name]).tolist()))
 
 
 def _everyone(site: Site) -> tuple[str, ...]:
@@ -645,7 +656,8 @@ def _cost_of(
     alike = bool(delta) and (delta < 0) == fewer and ran
     if alike and _worth_saying(view, cpu, own, delta):
         whose = _whose(site, [cpu.names[row] for row in called])
-        said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}."
+        said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
+        said += "." if not view.moved else f"{place_words.of_total(cpu, delta)}."
     if alike and cpu.mark(own) not in (None, "noise"):
         return own, said
     # Too few samples show what counted objects cost, or other code hides it.

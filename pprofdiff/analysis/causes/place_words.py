@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pprofdiff.analysis.causes.cpu import BOOKKEEPING, CPUComparison
-from pprofdiff.analysis.causes.finding import Fact
+from pprofdiff.analysis.causes.finding import Claim, Fact
 from pprofdiff.analysis.causes.inlined import inlined_now
 from pprofdiff.analysis.causes.parked import line_at
 from pprofdiff.analysis.causes.places import (
@@ -35,6 +35,23 @@ from pprofdiff.units import Scale
 # The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15
 _CLAUSES = 4
+# What runs when append or an assignment needs more room (runtime/slice.go,
+# internal/runtime/maps; runtime/map.go before Go 1.24).
+_GROWTH = (
+    ("slice growth", ("runtime.growslice",)),
+    (
+        "map growth",
+        (
+            "internal/runtime/maps.(*Map).growToSmall",
+            "internal/runtime/maps.(*Map).growToTable",
+            "internal/runtime/maps.(*table).grow",
+            "internal/runtime/maps.(*table).rehash",
+            "internal/runtime/maps.(*table).split",
+            "runtime.growWork",
+            "runtime.hashGrow",
+        ),
+    ),
+)
 
 
 def sentences(cpu: CPUComparison, place: Place) -> list[str]:
@@ -45,7 +62,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _calls_library(cpu, place) or _calls_helper(cpu, place),
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
-        _inside(callees(cpu, place), mechanism),
+        _inside(callees(cpu, place), mechanism, *_grows(cpu, place)),
         inlining(cpu, place),
         _in_clauses(resources, change_scale_of(cpu.diff).unit),
     ]
@@ -335,6 +352,17 @@ def _signed(scale: Scale, delta: float) -> str:
     return numeral(scale.number(delta, signed=True), "amount", delta)
 
 
+def of_total(cpu: CPUComparison, delta: float) -> str:
+    """Return which part of a known change is one of its parts, after a comma.
+
+    "" for more than all of it, or a change the other way.
+    """
+    scale, total = change_scale_of(cpu.diff), cpu.total_delta
+    if not 0 < delta * total <= total**2:
+        return ""
+    return f", {_signed(scale, delta)} of {_signed(scale, total)} {scale.unit}"
+
+
 def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
     """Return amounts by resource as a sentence, with the unit after the first."""
     if not resources:
@@ -364,11 +392,35 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "allocation and GC", tuple(memory)
 
 
-def _inside(callees: str, mechanism: str) -> str:
+def _inside(callees: str, *mechanisms: str) -> str:
     """Return what only one side has in a place, as a sentence without its period."""
-    if not mechanism:
+    said = ", ".join(one for one in mechanisms if one)
+    if not said:
         return callees
-    return f"{callees}, {mechanism}" if callees else f"In it: {mechanism}"
+    return f"{callees}, {said}" if callees else f"In it: {said}"
+
+
+def _grows(cpu: CPUComparison, place: Place) -> list[str]:
+    """Return the growth in a place, outside the callees that are named."""
+    named = cpu.only(*place.gone, *place.added, *place.parts)
+    return growth(cpu, place.claim.without(cpu.under(named)))
+
+
+def growth(cpu: CPUComparison, claim: Claim) -> list[str]:
+    """Return that slices or maps grow on one side only, with their CPU.
+
+    It has to be much of that side.
+    """
+    said, whole = [], cpu.sums(claim)
+    for label, names in _GROWTH:
+        rows = cpu.rows_of(names)
+        part = claim.within(cpu.under(cpu.only(*rows.tolist())))
+        base, new = cpu.sums(part)
+        one_sided = bool(base) != bool(new)
+        much = base >= MUCH * whole[0] if base else new >= MUCH * whole[1]
+        if one_sided and cpu.change(part).significant and much:
+            said.append(f"{label} {cpu.words(base, new)}")
+    return said
 
 
 def _mechanism(cpu: CPUComparison, place: Place, said: Mapping[str, str]) -> str:

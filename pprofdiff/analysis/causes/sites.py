@@ -24,6 +24,7 @@ from pprofdiff.analysis.policy import (
     MOST,
     MUCH,
     NEARLY_ALL,
+    SEVERAL,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
@@ -398,24 +399,32 @@ class Sites:
             if space[site.row] >= NEARLY_ALL * sum(site.space)
         )
 
-    def below(self, site: Site) -> Site | None:
-        """Return the function below a site that has most of its change, None for none.
+    def below(self, site: Site) -> tuple[Site, ...]:
+        """Return the functions below a site that make up its change, largest first.
 
-        It is of the standard library: what else allocates is a site of its own.
+        They are of the standard library: what else allocates is a site of its own.
+        Empty if each has little of it, or they do not add up to most of it.
         """
         change = site.space[1] - site.space[0]
         of_site = self._diffs[0].ledger.by("owner", "leaf")
         of_site = of_site.where(of_site["owner"] == site.row)
         base, new = self._diffs[0].normalization.scaled(of_site.base, of_site.new)
-        most = (new - base) * change > MOST * change**2
-        most &= of_site["leaf"] != site.row
-        if most.sum() != 1:
-            # What two allocate beyond the change, a third one takes back.
-            return None
-        at = int(np.argmax(most))
-        row = int(of_site["leaf"][at])
-        space = float(base[at]), float(new[at])
-        return site._replace(name=self._names[row], row=row, space=space)
+        delta = new - base
+        large = np.flatnonzero(np.abs(delta) > MOST * abs(change))
+        explained = float(delta[large].sum())
+        called = large[of_site["leaf"][large] != site.row]
+        if len(called) > SEVERAL or abs(explained - change) > MOST * abs(change):
+            return ()
+        order = np.argsort(-np.abs(delta[called]), kind="stable")
+        return tuple(
+            site._replace(
+                name=self._names[row],
+                row=row,
+                space=(float(base[at]), float(new[at])),
+            )
+            for at in called[order].tolist()
+            for row in [int(of_site["leaf"][at])]
+        )
 
     def with_helpers(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; a function together with those that its code moved to or from.

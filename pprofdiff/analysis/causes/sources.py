@@ -39,7 +39,14 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import GOOD_PART, MINOR, MOST, NAMED, SEVERAL
+from pprofdiff.analysis.policy import (
+    GOOD_PART,
+    LITTLE,
+    MINOR,
+    MOST,
+    NAMED,
+    SEVERAL,
+)
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.model import (
     ChangedLines,
@@ -632,8 +639,7 @@ def _lines(
         # What lines and all that they call cost as before has only moved among these.
         if float(by.delta(*carriers.cum(*hunks))) * way >= _PART * abs(whole):
             lines = _with_amount(carriers, first, hunks, by)
-            if model is not None and not lines.alone:
-                # Where counted objects are gone, no other line allocates them.
+            if not lines.alone:
                 first = _run(carriers, model, first, hunks)
                 lines = _with_amount(carriers, first, hunks, by)
             carries = sum(held.values())
@@ -642,19 +648,26 @@ def _lines(
 
 
 def _run(
-    carriers: Carriers, model: CountModel, first: int, hunks: Sequence[int]
+    carriers: Carriers, model: CountModel | None, first: int, hunks: Sequence[int]
 ) -> int:
     """Return a hunk to name first: one that new runs, if what is at `first` does not.
 
-    Code that replaces costly lines may be of a case that no longer occurs. Few samples
-    do not show which lines run. Those that moved within the function cost the same.
+    Code that replaces costly lines may be of a case that no longer occurs. Of counted
+    objects, or where it runs a little, another hunk does its work if that has a good
+    part of the cost. Few samples do not show which lines run. Those that moved within
+    the function cost the same.
     """
-    if not carriers.changed[first].hunk.new_count or carriers.cum(first)[1]:
+    by = carriers.diff.normalization if model is None else model.by
+    old, now = by.scaled(*carriers.cum(first))
+    if not carriers.changed[first].hunk.new_count or now > LITTLE * old:
         return first
+    counted = model is None or carriers.diff.sample_type.type in ALLOCATED
+    least = GOOD_PART * (old - now) if now or counted else 0.0
     running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
-    few = SEVERAL * float(model.worth[1])
-    return best if running[best] > few else first
+    few = 0.0 if model is None else SEVERAL * float(model.worth[1])
+    does = running[best] > few and by.scaled(0, running[best])[1] >= least
+    return best if does else first
 
 
 def _are_loud(

@@ -9,6 +9,11 @@ from msgspec import Struct
 from pprofdiff.model.source import Commit
 
 
+def numbers_of(start: int, end: int) -> str:
+    """Return the numbers of lines for display: ``41-42``, or ``41`` for one."""
+    return f"{start}-{end}" if end > start else f"{start}"
+
+
 class ChangedLines(NamedTuple):
     """Lines of a function that differ between the builds, and the cost below them.
 
@@ -18,7 +23,8 @@ class ChangedLines(NamedTuple):
     stack, in the comparison's unit; 0 for lines without an amount. `commits` made them,
     newest first; `build` is the full id of the commit with the lines in this form. Both
     are empty without a repository. `moved_from` is the first line in base if the lines
-    only moved within the function, else 0. `added` is set if the function is new, and
+    only moved within the function, else 0; `was` numbers the lines in base that others
+    replaced, "" if they have no samples. `added` is set if the function is new, and
     `caller` is a changed function that calls it; `dropped` if it is gone. The cost is
     that of all changed lines of the function, or with `alone` of these, where the
     others change next to nothing.
@@ -34,6 +40,7 @@ class ChangedLines(NamedTuple):
     commits: tuple[Commit, ...] = ()
     build: str = ""
     moved_from: int = 0
+    was: str = ""
     added: bool = False
     dropped: bool = False
     alone: bool = False
@@ -56,8 +63,7 @@ class ChangedLines(NamedTuple):
     @property
     def numbers(self) -> str:
         """The lines without their file: ``41-42``."""
-        last = f"-{self.end}" if self.end > self.start else ""
-        return f"{self.start}{last}"
+        return numbers_of(self.start, self.end)
 
 
 class RelatedLines(Struct, frozen=True):

@@ -117,12 +117,19 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
-        others = ""
+        near_it: list[ChangedLines] = []
+        before = False
         if lines.function not in {one.function for one in source.lines[:i]}:
-            others = _others(
-                [n for n in source.near if n.function == lines.function], lines
-            )
-        yield SourceNote(others, _lead(lines), kept, amount=amount, added=with_new)
+            near_it = [n for n in source.near if n.function == lines.function]
+            before = finding.direction == "better"
+        yield SourceNote(
+            _others(near_it, lines, before=before),
+            _lead(lines),
+            kept,
+            amount=amount,
+            several=bool(near_it),
+            added=with_new,
+        )
         with_new = ""
     near = [n for n in source.near if n.function not in carrying and n not in added]
     kept_of = {n.function for n in near if not n.gone}
@@ -237,8 +244,13 @@ def _with(added: Sequence[ChangedLines], path: str) -> str:
     return f", with the new {listed(named)}"
 
 
-def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
-    """Return a function's other changed lines; removed ones are numbered as in base."""
+def _others(
+    changed: Sequence[ChangedLines], carrying: ChangedLines, *, before: bool = False
+) -> str:
+    """Return a function's other changed lines; removed ones are numbered as in base.
+
+    With `before`, also what they all were in base, whose cost is saved.
+    """
     found = []
     # Those of the same side come first, so that "also" is next to what it adds to.
     several = sorted(changed, key=lambda lines: lines.gone != carrying.gone)
@@ -247,6 +259,15 @@ def _others(changed: Sequence[ChangedLines], carrying: ChangedLines) -> str:
         if lines.gone == carrying.gone:
             lead = "also"
         found.append(f"{lead} {lines.numbers}{more}")
+    every = sorted((carrying, *changed), key=lambda lines: lines.start)
+    was = [one.was for one in every if one.was]
+    if before and was != [one.numbers for one in every]:
+        # The lines that cost something are those of base.
+        was += [one.numbers for one in every if one.gone and not carrying.gone]
+        was.sort(key=lambda numbers: int(numbers.partition("-")[0]))
+        found = [one for one in found if carrying.gone or not one.startswith("removed")]
+        if was:
+            found.append(f"in base {first_few(was, _PLACES)}")
     return f" ({'; '.join(found)})" if found else ""
 
 

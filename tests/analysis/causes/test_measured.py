@@ -1358,6 +1358,42 @@ def test_a_library_function_that_allocates_most_of_a_change_is_named(library, te
     )
 
 
+def test_of_library_functions_that_replace_another_both_are_named():
+    """What one allocates less, less what the other one does, is the change."""
+    gone, came = path("strings.gone", "F"), path("strings.came", "F")
+    base = {path("F"): (4, 100), gone: (8, 1_400)}
+    new = {path("F"): (4, 100), came: (8, 960)}
+    _, findings = causes(Unit(F_AND_G, base), Unit(F_AND_G, new))
+    (cause,) = findings.causes
+    said = "In it: strings.gone 1.37 → 0.00 KiB/op, strings.came 0 → 960 B/op."
+    assert cause.text.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        (1, "In it: slice growth 0.000 → 1.224 ms/op"),
+        (-1, "In it: slice growth 1.224 → 0.000 ms/op"),
+    ],
+)
+def test_growth_that_one_side_has_is_named(way, said):
+    grown = path("runtime.growslice", "F")
+    few = Unit(F_AND_G, {path("F"): (1, 960)})
+    many = Unit(F_AND_G | {grown: 120}, {path("F"): (8, 1_600)})
+    _, findings = causes(*(few, many)[::way])
+    (cause,) = findings.causes
+    assert said in cause.text
+
+
+def test_growth_that_both_sides_have_is_not_named():
+    grown = path("runtime.growslice", "F")
+    one = Unit(F_AND_G | {grown: 60}, {path("F"): (1, 960)})
+    other = Unit(F_AND_G | {grown: 320}, {path("F"): (8, 1_600)})
+    _, findings = causes(one, other)
+    assert findings.causes
+    assert not any("growth" in cause.text for cause in findings.causes)
+
+
 def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said():
     """The first cause is of CPU, in the benchmark that moved."""
 

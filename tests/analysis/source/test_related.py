@@ -705,12 +705,48 @@ def test_changed_callees_of_a_cause_have_their_lines(tmp_path, samples, said):
     assert report.partition("1. ")[2].startswith(first)
 
 
+def _slow(lines):
+    """Return texts of Far; new has `lines` in place of base's 6 and 7, and others."""
+    body = ["a()", "one()", "slow()", "slow2()", "two()", "b()"]
+    old = "package m\n\nfunc Far() {\n" + "".join(f"	{x}\n" for x in body) + "}\n"
+    new = old.replace("	slow()\n	slow2()\n", lines).replace("	b()", "	bb()")
+    return old, new
+
+
+def test_of_a_saving_the_lines_of_base_are_named_that_cost_it(tmp_path):
+    """New has a cheap line in another place: base's numbers lead to what was dear."""
+    texts, samples = _slow("	fast()\n"), ({6: 2000, 7: 1000}, {6: 300})
+    assert "Changed: 6 (also 8; in base 6-7);" in of_lines(tmp_path, texts, samples)
+    # Where new costs more, its own lines are the ones to read.
+    (tmp_path / "worse").mkdir()
+    worse = of_lines(tmp_path / "worse", texts[::-1], samples[::-1])
+    assert "Changed: 6-7 (also 9);" in worse
+
+
+@pytest.mark.parametrize(
+    ("left", "work", "first"),
+    [
+        (0, 1300, "Changed: 10 (also 6-8"),
+        (60, 1300, "Changed: 10 (also 6-8"),
+        (60, 300, "Changed: 6-8 (also 10"),
+        (400, 1300, "Changed: 6-8 (also 10"),
+    ],
+)
+def test_a_hunk_that_hardly_runs_leads_only_where_no_other_does_its_work(
+    tmp_path, left, work, first
+):
+    """Far skips what it did at lines 6 and 7 of base, and does it in line 10."""
+    texts = _slow("	if rare() {\n		continue\n	}\n")
+    samples = {6: 2000, 7: 1000, 9: work // 2}, {6: left, 10: work}
+    assert first in of_lines(tmp_path, texts, samples)
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
         ("	{\n	}\n", "Removed: 6-7, cum 30.00 → 0.00 ms/op (changed in new: 4)"),
         # That is code, though it has no name.
-        ('	return ""\n', "Changed: 6, cum 30.00 → 0.00 ms/op (also 4)"),
+        ('	return ""\n', "Changed: 6, cum 30.00 → 0.00 ms/op (also 4; in base 6-7)"),
     ],
 )
 def test_what_braces_replace_is_what_was_removed(tmp_path, lines, said):

@@ -62,7 +62,8 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _calls_library(cpu, place) or _calls_helper(cpu, place),
         _absorbed(cpu, place),
         _with_its_callees(cpu, place),
-        _inside(callees(cpu, place), mechanism, *_grows(cpu, place)),
+        _inside(callees(cpu, place), mechanism)
+        or _inside("", *growth(cpu, place.claim)),
         inlining(cpu, place),
         _in_clauses(resources, change_scale_of(cpu.diff).unit),
     ]
@@ -398,12 +399,6 @@ def _inside(callees: str, *mechanisms: str) -> str:
     if not said:
         return callees
     return f"{callees}, {said}" if callees else f"In it: {said}"
-
-
-def _grows(cpu: CPUComparison, place: Place) -> list[str]:
-    """Return the growth in a place, outside the callees that are named."""
-    named = cpu.only(*place.gone, *place.added, *place.parts)
-    return growth(cpu, place.claim.without(cpu.under(named)))
 
 
 def growth(cpu: CPUComparison, claim: Claim) -> list[str]:

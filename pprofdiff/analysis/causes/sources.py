@@ -41,7 +41,6 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import (
     GOOD_PART,
-    LITTLE,
     MINOR,
     MOST,
     NAMED,
@@ -653,16 +652,15 @@ def _run(
     """Return a hunk to name first: one that new runs, if what is at `first` does not.
 
     Code that replaces costly lines may be of a case that no longer occurs. Of counted
-    objects, or where it runs a little, another hunk does its work if that has a good
-    part of the cost. Few samples do not show which lines run. Those that moved within
-    the function cost the same.
+    objects, another hunk does its work if that has a good part of the cost. Few samples
+    do not show which lines run. Those that moved within the function cost the same.
     """
     by = carriers.diff.normalization if model is None else model.by
-    old, now = by.scaled(*carriers.cum(first))
-    if not carriers.changed[first].hunk.new_count or now > LITTLE * old:
+    old, now = carriers.cum(first)
+    if not carriers.changed[first].hunk.new_count or now:
         return first
     counted = model is None or carriers.diff.sample_type.type in ALLOCATED
-    least = GOOD_PART * (old - now) if now or counted else 0.0
+    least = GOOD_PART * by.scaled(old, 0)[0] if counted else 0.0
     running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
     few = 0.0 if model is None else SEVERAL * float(model.worth[1])

@@ -251,9 +251,12 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
 
 
 def inlining(cpu: CPUComparison, place: Place) -> str:
-    """Return whether the compiler inlines a place on one side only, as a sentence."""
+    """Return whether the compiler inlines a place on one side only, as a sentence.
+
+    "" if that should change the cost the other way.
+    """
     now = inlined_now(cpu, place.row)
-    if now is None:
+    if now is None or now == (place.delta(cpu) > 0):
         return ""
     # After another function's name, "it" would be that one.
     alone = not (place.others or place.gone or place.added or place.parts)

@@ -348,11 +348,11 @@ def _together(
             text = f"{who} {parts}{_loud(rest, quiet=explained.quiet)}"
     # Only a total that is printed in the same unit compares with `seen`.
     elif seen is not None and change_scale_of(cpu).text(seen, signed=True) == amount:
-        text = f"The rest, {rest} of {total}, is within noise."
+        text = f"The rest, {rest} of {total}, is not significant."
     elif beyond:
-        text = f"{who} {amount}; with {rest} within noise the total is {total}."
+        text = f"{who} {amount}; the rest, {rest} of {total}, is not significant."
     else:
-        text = f"{who} {parts}; the rest ({rest}) is within noise."
+        text = f"{who} {parts}; the rest ({rest}) is not significant."
     return text
 
 

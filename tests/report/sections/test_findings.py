@@ -42,17 +42,15 @@ def test_what_is_explained_and_the_rest_add_up_in_print(cpu):
             continue
         if abs(1 - part) > 0.21 * max(part, 1):
             # So large a rest is not called noise.
-            assert "noise" not in text
+            assert "not significant" not in text
             continue
         if abs(1 - part) > 0.19 * max(part, 1):
             continue
-        if text.endswith(" is within noise."):
-            got, total, rest = numbers(text)
-        else:
-            # Causes that explain more than there is: the rest went the other way.
-            got, rest, total = numbers(text)
-            assert abs(got) > abs(total)
-            assert " within noise the total is " in text
+        assert text.endswith(" is not significant.")
+        got, *others = numbers(text)
+        rest, total = others if "; the rest, " in text else others[::-1]
+        # Where causes explain more than there is, the rest went the other way.
+        assert ("; the rest, " in text) == (abs(got) > abs(total))
         assert got + rest == total
         # What the one cause has in its title is not said again.
         alone = _together(explained, cpu, "Cause 1 explains", whole * part)

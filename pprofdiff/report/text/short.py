@@ -263,8 +263,9 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         if abs(one.finding.explains or 0.0) >= GOOD_PART * whole > 0
     ]
     shown = [below[0], *large]
-    if len(below) - len(shown) == 1:
-        shown = list(below)
+    last = below[-1]
+    if len(below) - len(shown) == 1 and last.finding.mark != "noise":
+        shown.append(last)
     texts = [
         f"{one.finding.title} ({one.amount})" if one.amount else one.finding.title
         for one in shown

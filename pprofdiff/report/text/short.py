@@ -263,15 +263,15 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         if abs(one.finding.explains or 0.0) >= GOOD_PART * whole > 0
     ]
     shown = [below[0], *large]
-    last = below[-1]
-    if len(below) - len(shown) == 1 and last.finding.mark != "noise":
-        shown.append(last)
+    left = [one for one in below if one not in shown]
+    if len(left) == 1 and left[0].finding.mark != "noise":
+        shown, left = list(below), []
     texts = [
         f"{one.finding.title} ({one.amount})" if one.amount else one.finding.title
         for one in shown
     ]
-    if left := len(below) - len(shown):
-        texts[-1] += f" (+{left} smaller)"
+    if left:
+        texts[-1] += f" (+{len(left)} smaller)"
     return [Paragraph(one, "", f"{indent}↳ ", most=2, title=True) for one in texts]
 
 

@@ -190,7 +190,10 @@ def find(
             sites = with_allocations(comparison, allocating)
             # Counts that benchmarks average say less of the same sites, and what one
             # benchmark allocates elsewhere now reads as a change of all.
-            rest = tuple(one for one in findings.found if not (sites and one.sure))
+            gone = {one.id for one in findings.found if sites and one.sure}
+            rest = tuple(
+                one for one in findings.found if gone.isdisjoint((one.id, one.parent))
+            )
             some = any(one.claim is not None for one in rest)
             findings = findings._replace(
                 found=(*sites, *rest), explained=findings.explained if some else None

@@ -1458,3 +1458,20 @@ def test_the_size_of_what_a_benchmark_makes_itself_is_no_cause(objects, causes):
         for count, less in ((1, 0), (objects, 2))
     ]
     assert len(report_of(compared(*sides)).findings.causes) == causes
+
+
+def test_what_follows_from_a_mean_does_not_follow_from_one_benchmarks_site():
+    """Its amount is that of an op that no benchmark has."""
+
+    def side(made, collecting):
+        stacks = {path("F", bench="A"): 300, SCAN: collecting}
+        rest = path("Rest", bench="B")
+        return [
+            Unit(stacks, {path("F", bench="A"): made}, name="A"),
+            Unit({rest: 300}, {rest: (2, 64)}, name="B"),
+        ]
+
+    comparison = compared(side((4, 1600), 160), side((1, 160), 20))
+    units = outcome(comparison).units
+    (cause,) = find(comparison, "unknown", allocating=units).found
+    assert cause.title.startswith("A: p.F allocates less: 1.56 → 0.16 KiB/op")

@@ -13,6 +13,9 @@ from pprofdiff.model.source import SourceText
 # Shorter bodies are alike by chance.
 _LEAST = 4
 
+# What a file begins with; functions of both sides are built.
+_HEADS = ("package", "//go:build")
+
 Declared = frozenset[tuple[str, str]]
 """Functions: their names with receivers, and their code."""
 
@@ -33,7 +36,8 @@ def _named(text: SourceText, function: Function) -> tuple[str, str]:
 def only_declares(text: SourceText, lines: range, known: Declared) -> bool:
     """Return whether lines of a file have no code but whole `known` functions.
 
-    Imports, and the name of the package, are no code of their own. No lines have none.
+    Imports, the name of the package and what a file is built for are no code of their
+    own. No lines have none.
     """
     every = go_file(text.lines).functions
     inside = [one for one in every if one.line in lines and one.last in lines]
@@ -43,7 +47,7 @@ def only_declares(text: SourceText, lines: range, known: Declared) -> bool:
         return False
     left = set(lines).difference(*(range(one.line, one.last + 1) for one in inside))
     rest = (code for i in left for code in code_lines(text, range(i, i + 1)))
-    return all(is_import(code) or code.startswith("package") for code in rest)
+    return all(is_import(code) or code.startswith(_HEADS) for code in rest)
 
 
 def renamed_in(

@@ -447,15 +447,16 @@ class Carriers:
             new=new,
             added=added,
             dropped=dropped,
-            was=lines.was if self._ran[i] else "",
+            was=lines.was if self._ran(i, 0) else "",
         )
 
-    @cached_property
-    def _ran(self) -> NDArray[np.bool_]:
-        """Which hunks are the changed code nearest the leaf of a sample of base."""
-        return (
-            np.bincount(self.innermost[0] + 1, minlength=len(self.changed) + 1)[1:] > 0
-        )
+    def _ran(self, i: int, side: int) -> bool:
+        """Return whether a sample of a side has a line of a hunk."""
+        place, span = self._span(i, side)
+        if place is None:
+            return False
+        line, _ = self.both.sides[side].of_file(place.lines.file)
+        return bool(((line >= span.start) & (line < span.stop)).any())
 
     def _shown(self, i: int) -> Hunk:
         """Return a hunk, without what it adds if that is no more than braces."""
@@ -798,7 +799,7 @@ def with_others(
     `rows` without a differing line are named, and new ones that changed lines call.
     """
     names, of_row = carriers.diff.paired_functions.names, carriers.by_row
-    shown = {one.place for one in lines}
+    shown = {(one.function, one.place) for one in lines}
     carrying = {one.function for one in lines}
     named = [*rows, *(row for row in of_row if names[row] in carrying)]
     caller_of: dict[int, str] = {}
@@ -816,7 +817,7 @@ def with_others(
     )
     return SourceOfFinding(
         lines,
-        tuple(one for one in near if one.place not in shown),
+        tuple(one for one in near if (one.function, one.place) not in shown),
         tuple(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),

@@ -207,9 +207,12 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
     names = carriers.diff.paired_functions.names
     for sides, verb in (((False, True), "new"), ((True, False), "gone")):
         some = [row for row in rows if _sides(carriers, row) == sides]
+        if verb == "new":
+            some += _new_closures(carriers)
         by_origin = dict[int | None, list[str]]()
         for row in some[:SEVERAL]:
-            source = moved_from(carriers, row) if verb == "new" else None
+            known = verb == "new" and row in carriers.by_row
+            source = moved_from(carriers, row) if known else None
             by_origin.setdefault(source, []).append(names[row])
         for source, found in by_origin.items():
             are = "is" if len(found) == 1 else "are"
@@ -220,6 +223,33 @@ def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
                 yield f"{listed(alike)} {are} new, with code of {origin}"
         if len(some) > SEVERAL:
             yield f"{count(len(some) - SEVERAL)} more are {verb}"
+
+
+def _new_closures(carriers: Carriers) -> list[int]:
+    """Return the closures that are new with the lines of a function that changed.
+
+    Their names are numbers: base may use the same one for another closure.
+    """
+    return [
+        row
+        for row, places in carriers.looked_up
+        if row not in carriers.by_row
+        and places.base is None
+        and places.new is not None
+        and is_closure(carriers.diff.paired_functions.names[row])
+        and _is_added(carriers, places.new)
+    ]
+
+
+def _is_added(carriers: Carriers, place: Located) -> bool:
+    """Return whether all lines of a place are added by one hunk."""
+    return place.extent is not None and any(
+        one.places.path == place.path
+        and not one.hunk.base_count
+        and one.hunk.new_start <= place.extent.start
+        and place.extent.end < one.hunk.new_start + one.hunk.new_count
+        for one in carriers.changed
+    )
 
 
 def _of_renamed_type(carriers: Carriers, row: int) -> bool:

@@ -94,13 +94,14 @@ class Finding(NamedTuple):
     covers, without its consequences. `mark` is the tables' mark of `own`, or of
     `explains` without it, None for fewer samples than a row needs. `shared` says that
     earlier causes, or its parent, claim a part of what its own numbers show; `several`
-    that it follows from other causes as well as from its parent. `weight`
-    is what a finding without a claim explains of its own measure, from 0 to 1; with a
-    claim it breaks ties. `sure` says that its severity rests on other evidence than its
-    claim's CPU, which may be within noise; `timed` that its text has that CPU. `rises`
-    is the direction of its numbers where `direction` does not give it. `names` are the
-    functions it is about, from which others may follow; `functions` are those it names
-    that cause no others. `source` are the changed lines behind it, None if unknown.
+    that it follows from other causes as well as from its parent; `inside` that most CPU
+    of its functions is claimed by earlier causes. `weight` is what a finding without a
+    claim explains of its own measure, from 0 to 1; with a claim it breaks ties. `sure`
+    says that its severity rests on other evidence than its claim's CPU, which may be
+    within noise; `timed` that its text has that CPU. `rises` is the direction of its
+    numbers where `direction` does not give it. `names` are the functions it is about,
+    from which others may follow; `functions` are those it names that cause no others.
+    `source` are the changed lines behind it, None if unknown.
     `unit` names the unit of work that its numbers are for, "" for the whole program.
     `label` is the label key and value, such as ``endpoint`` and ``/search``, that its
     code runs under; "" for none or several. `line` is where a function that its title
@@ -121,6 +122,7 @@ class Finding(NamedTuple):
     mark: Mark | None = None
     shared: bool = False
     several: bool = False
+    inside: bool = False
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False

@@ -564,7 +564,11 @@ def _of_site(
     elif site.is_cum:
         amount += " cum"
     everyone = _everyone(site)
-    claim, said, cpu = None, "", view.cpu
+    claim, said, cpu, covered = None, "", view.cpu, False
+    if cpu is not None and claimed is not None:
+        covered = _is_inside(
+            cpu, owned_by(cpu, cpu.rows_of(everyone).tolist()), claimed
+        )
     called = list[str]()
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
         rows = _replacing(view, cpu, cpu.rows_of(everyone).tolist())
@@ -601,6 +605,7 @@ def _of_site(
         explains=explains,
         own=explains,
         mark=cpu.mark(claim) if cpu and claim else None,
+        inside=covered,
         weight=weight,
         sure=True,
         timed=bool(said),
@@ -608,6 +613,12 @@ def _of_site(
         names=frozenset((*everyone, *called)),
         functions=everyone,
     )
+
+
+def _is_inside(cpu: CPUComparison, own: Claim, claimed: Claim) -> bool:
+    """Return whether most of some samples are claimed already."""
+    whole, part = cpu.sums(own), cpu.sums(own.within(claimed))
+    return any(whole) and sum(part) >= MOST * sum(whole)
 
 
 def _through(view: _View, site: Site) -> list[str]:
@@ -657,9 +668,11 @@ def _cost_of(
     if alike and _worth_saying(view, cpu, own, delta):
         whose = _whose(site, [cpu.names[row] for row in called])
         said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
-        said += "." if not view.moved else f"{place_words.of_total(cpu, delta)}."
     if alike and cpu.mark(own) not in (None, "noise"):
-        return own, said
+        # What is claimed is no part of what follows, such as GC work.
+        of = place_words.of_total(cpu, delta) if said and view.moved else ""
+        return own, said and f"{said}{of}."
+    said = said and f"{said}."
     # Too few samples show what counted objects cost, or other code hides it.
     part = owned_by(cpu, rows).without(claimed).within(cpu.of_groups("alloc"))
     change = cpu.change(part)

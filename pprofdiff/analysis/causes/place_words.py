@@ -61,6 +61,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     found = [
         _calls_library(cpu, place) or _calls_helper(cpu, place),
         _absorbed(cpu, place),
+        _instead(cpu, place),
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism)
         or _inside("", *growth(cpu, place.claim)),
@@ -168,6 +169,9 @@ def which(cpu: CPUComparison, place: Place) -> str:
     if place.partial:
         of = "" if place.whole or place.others else f"{FLAT_WITH_LIBRARY} "
         return f"{of}outside the other causes"
+    if place.callers and not in_caller(cpu, place):
+        whole = cpu.sums(cpu.under(cpu.only(place.row, *place.callers)))
+        return "" if (place.base, place.new) == whole else FLAT_WITH_LIBRARY
     if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""
     if place.whole:
@@ -248,6 +252,24 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
         return f"Cost moved from {first} to {last}"
     with_it = cpu.diff.new if cpu.cum_at(row)[1] else cpu.diff.base
     return f"{name} has samples in {with_it.label} only"
+
+
+def _instead(cpu: CPUComparison, place: Place) -> str:
+    """Return which library function callers run in place of theirs, as a sentence.
+
+    It has most of their cost, and only there.
+    """
+    if not place.callers or all(cpu.cum_at(place.row)):
+        return ""
+    callers = cpu.only(*place.callers)
+    inside = [below(cpu, callers, place.claim, side) for side in (0, 1)]
+    side = 1 if cpu.cum_at(place.row)[0] else 0
+    alone = inside[side] * (inside[1 - side] == 0) * ~cpu.diff.paired_functions.own
+    best = int(np.argmax(alone))
+    if alone[best] <= MOST * (place.base, place.new)[side]:
+        return ""
+    words = cpu.words(int(inside[0][best]), int(inside[1][best]))
+    return f"In it: {called(cpu.names[best])} {words}"
 
 
 def inlining(cpu: CPUComparison, place: Place) -> str:

@@ -433,7 +433,7 @@ class Sites:
         neither is a change: both together are. The same holds the other way around.
         """
         left = list(sites)
-        alone = [one for one in self.all if not all(one.space)]
+        alone = [one for one in left if not all(one.space)]
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
             own = site.space[1] - site.space[0]
@@ -691,6 +691,7 @@ def within(totals: Allocated, site: Site) -> Site:
             _of_counted(bytes_[0], site.held, 0),
             _of_counted(bytes_[1], site.held, 1),
         )
+        space = _no_more(totals.space, space, site.held)
         if all(
             -max(BYTE, cut) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
             or _alike(own, all_)
@@ -718,6 +719,23 @@ def _of_counted(pair: _Pair, held: _Pair | None, side: int) -> float:
     if own <= counted or held is None:
         return min(pair)
     return counted * own / max(held[side], own)
+
+
+def _no_more(counted: _Pair, own: _Pair, held: _Pair | None) -> _Pair:
+    """Return a site's bytes with no more of a change than benchmarks count in all.
+
+    The short run of an allocs profile holds more per op than they count, as of pools
+    that it fills: up to that much may be this site's.
+    """
+    whole, delta = counted[1] - counted[0], own[1] - own[0]
+    over = abs(delta) - abs(whole)
+    side = int(delta > 0)
+    if held is None or whole * delta <= 0 or over <= 0:
+        return own
+    if over > held[side] - counted[side] + _CUT_OFF:
+        return own
+    less = own[side] - over
+    return (own[0], less) if side else (less, own[1])
 
 
 def exceeds(totals: Allocated, site: Site) -> bool:

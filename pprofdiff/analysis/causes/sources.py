@@ -9,7 +9,7 @@ as ``pprof -list`` has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from pprofdiff.analysis.causes.changed_alone import (
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
 from pprofdiff.analysis.causes.place_words import called
-from pprofdiff.analysis.causes.places import below, owned_by
+from pprofdiff.analysis.causes.places import below, is_benchmark, owned_by
 from pprofdiff.analysis.causes.sites import OBJECT
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
@@ -130,7 +130,7 @@ def with_source(
         _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, of_unit)
     )
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
-    carried = _changed_first(carried)
+    carried = _changed_first(list(_unchanged_sites(carried)))
     known = any(map(_names_lines, carried))
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
@@ -218,10 +218,12 @@ def _with_origin(finding: Finding, carriers: Sequence[Carriers]) -> Finding:
 
 
 def _changed_first(found: Sequence[Finding]) -> list[Finding]:
-    """Return findings; of single benchmarks' causes, those with changed lines first.
+    """Return findings; causes of a kind with changed lines before those without.
 
-    Amounts of several benchmarks say nothing of which cause is the larger one.
-    Consequences stay below their cause.
+    Amounts of several benchmarks say nothing of which cause is the larger one. Of sites
+    that allocate more and less, code that is unchanged does what changed code did, as
+    append does without the room that was made before. Consequences stay below their
+    cause.
     """
     ids = {one.id for one in found}
     groups = list[list[Finding]]()
@@ -230,12 +232,38 @@ def _changed_first(found: Sequence[Finding]) -> list[Finding]:
             groups[-1].append(one)
         else:
             groups.append([one])
-    at = [
-        i for i, (one, *_) in enumerate(groups) if one.unit and one.severity != "info"
-    ]
-    first = sorted(at, key=lambda i: not _names_lines(groups[i][0]))
-    order = dict(zip(at, first, strict=True))
+    causes = [i for i, (one, *_) in enumerate(groups) if one.severity != "info"]
+    of_units = [i for i in causes if groups[i][0].unit]
+    sites = [i for i in causes if groups[i][0].site and not groups[i][0].unit]
+    order = dict[int, int]()
+    for at in (of_units, sites if _both_ways(groups[i][0] for i in sites) else []):
+        first = sorted(at, key=lambda i: not _names_lines(groups[i][0]))
+        order |= zip(at, first, strict=True)
     return [one for i in range(len(groups)) for one in groups[order.get(i, i)]]
+
+
+def _both_ways(findings: Iterable[Finding]) -> bool:
+    """Return whether sites without changed lines go against those with some."""
+    ways = {one.direction: _names_lines(one) for one in findings}
+    return set(ways.values()) == {True, False}
+
+
+def _unchanged_sites(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings; sites that go against changed code say that theirs is not."""
+    sites = [one for one in found if one.site and one.severity != "info"]
+    for one in found:
+        others = [
+            site
+            for site in sites
+            if site.unit == one.unit and site.direction != one.direction
+        ]
+        source = one.source
+        same = source is not None and set(one.functions) <= set(source.unchanged)
+        if one in sites and same and any(map(_names_lines, others)):
+            text = f"{one.text} Its code is unchanged.".strip()
+            yield one if _names_lines(one) else one._replace(text=text)
+        else:
+            yield one
 
 
 def _of_unit(
@@ -391,8 +419,21 @@ def _of_functions(
     if not others.lines and not others.near:
         found = _of_made_types(finding, counted) if allocates else None
         others = found or _of_callers(finding, counted) or others
-    # What a function allocates itself does not depend on what it calls.
-    return _with_related(all_carriers, others, callees=not allocates)
+    # What a function allocates itself does not depend on what it calls, unless what it
+    # passes to that escapes on one side only.
+    callees = not allocates or (_as_benchmark(finding) and _one_sided(finding))
+    return _with_related(all_carriers, others, callees=callees)
+
+
+def _as_benchmark(finding: Finding) -> bool:
+    """Return whether all functions of a finding are benchmarks or their closures."""
+    return bool(finding.functions) and all(map(is_benchmark, finding.functions))
+
+
+def _one_sided(finding: Finding) -> bool:
+    """Return whether a site allocates on one side only."""
+    site = finding.site
+    return site is not None and bool(site.base) != bool(site.new)
 
 
 def _of_counted(

@@ -395,8 +395,9 @@ def _rounds(measure: Measure) -> str:
     if times > _LONGEST and min(measure.runs) < SEVERAL * TURNS_TOGETHER:
         # Turns of fewer layouts do not show how much they vary.
         return _TOO_FEW
-    size = abs(by.ratio - 1) if moved > same else measure.same_within
-    seen = f"to show a change of {100 * size:.0f}%"
+    seen = f"to show that it is the same within {100 * measure.same_within:g}%"
+    if moved > same:
+        seen = f"to show a change of {rounded(100 * abs(by.ratio - 1), 2)}%"
     if times > _LONGEST:
         return f"runs vary too much {seen}"
     longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"

@@ -124,7 +124,7 @@ def _subject(
     without = [
         str(i)
         for i, f in enumerate(numbered, 1)
-        if (not f.explains and not known.issuperset(f.functions))
+        if not (f.explains or f.inside or known.issuperset(f.functions))
         or (f.explains and f.own is None)
     ]
     alone, they = _alone(causes, found), whole and len(having) > 1
@@ -332,7 +332,9 @@ def _together(
         themselves = f"cause{s} {listed(without)} {cost} or {save} directly"
         return f"{who} {parts}; what {themselves} is in the rest."
     if explained.left and cpu.grouped:
-        text = f"{who} {parts}. The rest, by group: {_groups(explained, scale)}."
+        s = "s" if len(without) > 1 else ""
+        own = f", cause{s} {listed(without)} in it" if without else ""
+        text = f"{who} {parts}. The rest, by group{own}: {_groups(explained, scale)}."
     elif nothing:
         text = f"{who} all of the {total}."
     elif (

@@ -553,10 +553,14 @@ def test_the_fraction_that_benchmarks_cut_off_is_no_change():
 
 def test_of_more_bytes_than_benchmarks_count_a_site_has_its_part():
     """Of 2,642 bytes that profiles have, 2,565 are the site's; 2,480 are counted."""
-    totals = Allocated(space=(2480.0, 2100.0), objects=(1.0, 2.0))
+    totals = Allocated(space=(2480.0, 2000.0), objects=(1.0, 2.0))
     own = site((2565.0, 2000.0), missing=0.0)
     space = within(totals, own._replace(held=(2642.0, 2100.0))).space
     assert space == pytest.approx((2480 * 2565 / 2642, 2000))
+    # No more than all of the change, of which it may be all but what pools hold.
+    counted = totals._replace(space=(2480.0, 2100.0))
+    space = within(counted, own._replace(held=(2642.0, 2100.0))).space
+    assert space == pytest.approx((2380, 2000))
     # A site that has all of them has all that is counted.
     alone = within(totals, own._replace(held=(2565.0, 2000.0))).space
     assert alone[0] == pytest.approx(2480)

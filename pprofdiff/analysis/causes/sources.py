@@ -249,7 +249,7 @@ def _both_ways(findings: Iterable[Finding]) -> bool:
 
 
 def _unchanged_sites(found: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings; sites that go against changed code say that theirs is not."""
+    """Yield findings; a site that goes against changed code says that it is not."""
     sites = [one for one in found if one.site and one.severity != "info"]
     for one in found:
         others = [

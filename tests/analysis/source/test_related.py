@@ -1016,3 +1016,44 @@ def test_of_single_benchmarks_causes_those_with_changed_lines_are_first():
     assert [f.id for f in _changed_first(found)] == ["b", "a", "a-gc"]
     whole = [f._replace(unit="") for f in found]
     assert _changed_first(whole) == whole
+
+
+def test_unchanged_code_that_allocates_against_changed_code_comes_after_it(tmp_path):
+    """Without the room that New made before, append grows the slice."""
+    make = "package p\n\nfunc New() {\n\tmake%s()\n}\n"
+    grow = "package p\n\nfunc Insert() {\n\tgrow()\n}\n"
+    malloc = ("runtime.mallocgc", "/go/src/runtime/malloc.go", 9)
+    new, insert = (
+        (malloc, (f"{PACKAGE}.{name}", f"/b/p/{file}.go", 4), *in_f(4))
+        for name, file in (("New", "new"), ("Insert", "insert"))
+    )
+    comparison = compared(
+        Unit({in_f(4): 600}, {new: (1, 20_000)}, noise=0.2),
+        Unit({in_f(4): 600}, {new: (1, 32), insert: (9, 32_000)}, noise=0.2),
+    )
+    files = {
+        "f_test.go": TESTS_OF_F,
+        "f.go": declared(F="New Insert").replace("package m", "package p"),
+        "new.go": make % "Room",
+        "insert.go": grow,
+    }
+    changed = {"new.go": make % "Little"}
+    found = text(reported_in_p(tmp_path, comparison, files, changed))
+    assert "1. p.New (new.go:4" in found
+    assert "2. p.Insert allocates now: 0.0 → 31.2 KiB/op" in found
+    assert found.count("Its code is unchanged.") == 1
+
+
+def test_what_a_benchmark_passes_escapes_by_the_code_that_it_calls(tmp_path):
+    """The benchmark's own text is the same, and what F does with it is not."""
+    keep = "package p\n\nfunc F() {\n\t%s()\n}\n"
+    _, *benchmark = in_f(4)
+    made = (("runtime.mallocgc", "/go/src/runtime/malloc.go", 9), *benchmark)
+    comparison = compared(
+        Unit({in_f(4): 600}, {(made[0], *in_f(4)): (2, 64)}, noise=0.2),
+        Unit({in_f(4): 600}, {(made[0], *in_f(4)): (2, 64), made: (1, 48)}, noise=0.2),
+    )
+    files = {"f_test.go": TESTS_OF_F, "f.go": keep % "read"}
+    found = text(reported_in_p(tmp_path, comparison, files, {"f.go": keep % "keep"}))
+    assert "1. p.BenchmarkAll allocates now: 0 → 48 B/op" in found
+    assert "Changed: f.go:4 in p.F, which p.BenchmarkAll calls" in found

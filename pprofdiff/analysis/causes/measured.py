@@ -35,11 +35,13 @@ from pprofdiff.analysis.causes.places import (
     holding,
     holds_all,
     is_benchmark,
+    is_taken_back,
     moved_to_instances,
     owned_by,
     places,
     takes_another_path,
     unclaimed,
+    whole_of,
     with_callees,
     with_callers,
 )
@@ -239,6 +241,8 @@ def _add_places(
     found = _places(view, cpu, program)
     found = with_callers(cpu, program, found, total_known=view.moved)
     found = [one for one in found if not moved_to_instances(cpu, one)]
+    if view.moved:
+        found = [_with_its_callees(cpu, one, found) for one in found]
 
     def is_said(place: Place) -> bool:
         return _of_place(view, cpu, place, 1).severity != "info"
@@ -293,6 +297,26 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
     return (
         found if all_of_it is None else [*found, with_callees(cpu, program, all_of_it)]
     )
+
+
+def _with_its_callees(
+    cpu: CPUComparison, place: Place, found: Sequence[Place]
+) -> Place:
+    """Return a place; with all that it calls if these take back what is too much of it.
+
+    A function saves no more than its benchmark: samples of a call's own cost moved to
+    what it calls, such as without a deferred call.
+    """
+    delta, total = place.delta(cpu), cpu.total_delta
+    whole = whole_of(cpu, place.row)
+    partly = not (place.whole or place.others) and place.base and place.new
+    if not partly or delta * total <= total**2:
+        return place
+    if not is_taken_back(delta, whole.delta(cpu)):
+        return place
+    others = (one for one in found if one is not place)
+    apart = not any(any(cpu.sums(one.claim.within(whole.claim))) for one in others)
+    return whole if apart and whole.delta(cpu) * total > 0 else place
 
 
 def _is_most(view: _View, cpu: CPUComparison, place: Place) -> bool:

@@ -1479,3 +1479,13 @@ def test_what_follows_from_a_mean_does_not_follow_from_one_benchmarks_site():
     units = outcome(comparison).units
     (cause,) = find(comparison, "unknown", allocating=units).found
     assert cause.title.startswith("A: p.F allocates less: 1.56 → 0.16 KiB/op")
+
+
+def test_a_function_saves_no_more_than_its_benchmark():
+    """Without a deferred call, samples of F are its callee's."""
+    base = {path("F"): 600, path("G", "F"): 600, path("Rest"): 100}
+    new = {path("F"): 100, path("G", "F"): 850, path("Rest"): 100}
+    _, findings = causes(Unit(base), Unit(new))
+    cause, *_ = findings.causes
+    assert cause.title.startswith("p.F uses 21% less CPU: ")
+    assert cause.title.endswith(" cum")

@@ -19,6 +19,7 @@ from pprofdiff.analysis.causes.cpu import CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
     ALLOCS,
     Claim,
+    Direction,
     Fact,
     Finding,
     Findings,
@@ -624,7 +625,7 @@ def _of_site(
         facts,
         amount=amount,
         severity=severity if site.agrees else "info",
-        direction="better" if fewer else "worse",
+        direction=_direction(counted, fewer=fewer),
         claim=claim,
         explains=explains,
         own=explains,
@@ -795,6 +796,14 @@ def _verb(site: Site, *, fewer: bool) -> str:
         # Profiles miss tiny objects: the number may change either way.
         return "allocates fewer bytes:" if fewer else "allocates more bytes:"
     return "allocates less:" if fewer else "allocates more:"
+
+
+def _direction(site: Site, *, fewer: bool) -> Direction:
+    """Return whether a site got better; fewer objects of more bytes are neither."""
+    sizes, counts = (new - base for base, new in (site.space, site.objects))
+    if site.exact and sizes * counts < 0:
+        return "neutral"
+    return "better" if fewer else "worse"
 
 
 def _instead(site: Site, *, fewer: bool) -> str:

@@ -1489,3 +1489,14 @@ def test_a_function_saves_no_more_than_its_benchmark():
     cause, *_ = findings.causes
     assert cause.title.startswith("p.F uses 21% less CPU: ")
     assert cause.title.endswith(" cum")
+
+
+@pytest.mark.parametrize(
+    ("new", "direction"),
+    [((1, 48), "neutral"), ((1, 16), "better"), ((3, 48), "worse")],
+)
+def test_fewer_objects_of_more_bytes_are_neither_better_nor_worse(new, direction):
+    base = Unit(F_AND_G, {path("F"): (2, 24)})
+    _, findings = causes(base, Unit(F_AND_G, {path("F"): new}))
+    (cause,) = findings.causes
+    assert cause.direction == direction

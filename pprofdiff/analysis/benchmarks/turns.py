@@ -68,7 +68,8 @@ class Turns(Struct, frozen=True, eq=False):
     and objects per op of (base, new), float64 by benchmark, by sample type of an allocs
     profile; `varies` (bool) says whether both sides' counts share a range: what
     goroutines allocate may depend on when each runs. `uneven` (bool) says whether those
-    of a side differ by more than 1% between turns. `together` consecutive turns make
+    of a side differ by more than 1% between turns, `apart` by how much two turns, one
+    of each side, differ (standard deviation). `together` consecutive turns make
     one observation; with `layouts` the function order changes after each of those.
     `rewritten` names benchmarks, or what they call in test files, whose code differs.
     """
@@ -82,6 +83,7 @@ class Turns(Struct, frozen=True, eq=False):
     layouts: bool = False
     rewritten: str = ""
     uneven: Mapping[str, NDArray[np.bool_]] = {}
+    apart: Mapping[str, Floats] = {}
 
     def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
         """Return a figure that is known for each turn."""
@@ -180,7 +182,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     names = tuple(key for key, length in lengths.items() if length == usual)
     seconds = _columns(old, current, names, _TIME, SECONDS[_TIME])
     cpu = _cpu_seconds(old, current, names)
-    allocated, varies, uneven = {}, {}, {}
+    allocated, varies, uneven, apart = {}, {}, {}, {}
     for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
@@ -189,6 +191,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
             uneven[kind] = np.any(
                 [np.ptp(side, axis=0) > MINOR * side.max(axis=0) for side in both], 0
             )
+            apart[kind] = np.hypot(*map(_deviation, both))
     if "alloc_space" in varies:
         varies["alloc_space"] |= [_once(old, current, key) for key in names]
     together = max(map(_together, base.of("benchmark")), default=0)
@@ -198,6 +201,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         layouts=together > 0,
         rewritten=_rewritten(base) or _rewritten(new),
         uneven=uneven,
+        apart=apart,
     )
 
 
@@ -293,6 +297,15 @@ def _of_same_rounds(base: Side, new: Side) -> bool:
 def _in_order(side: Side) -> list[Capture[Benchmarks]]:
     """Return the benchmark outputs of a side by run."""
     return sorted(side.of("benchmark"), key=lambda capture: capture.run)
+
+
+def _deviation(values: Floats) -> Floats:
+    """Return the standard deviation of each column, whatever its few extreme values.
+
+    80% of normal values are within 2.56 standard deviations.
+    """
+    low, high = np.quantile(values, _MOST, axis=0)
+    return np.asarray((high - low) / 2.56)
 
 
 def _rewritten(side: Side) -> str:

@@ -178,8 +178,12 @@ class Carriers:
         )
         if hunks and _renames(texts, (base.extent, new.extent)):
             return []
-        changes = code_changes(hunks, *texts)
-        return [hunk for hunk in changes if not self.only_renames(hunk, texts)]
+        return [
+            hunk
+            for hunk in code_changes(hunks, *texts)
+            # What only moved reads the same on both sides.
+            if not says_more(hunk, *texts) or not self.only_renames(hunk, texts)
+        ]
 
     def only_renames(self, hunk: Hunk, texts: tuple[SourceText, SourceText]) -> bool:
         """Return whether a hunk only names functions otherwise that were `renamed`."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import of_harness
-from pprofdiff.analysis.causes.wording import amount, arrow, numeral
+from pprofdiff.analysis.causes.wording import amount, arrow, listed, numeral
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.policy import (
@@ -30,6 +30,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.arrays import Column
 
 
@@ -97,12 +98,15 @@ _KNOWN = 5
 class Allocated(NamedTuple):
     """Allocations per op as benchmarks count them: (base, new), or None.
 
-    `varies` says whether both sides' counts of (space, objects) lie within one range.
+    `varies` says whether both sides' counts of (space, objects) lie within one range,
+    `apart` by how many bytes two runs may differ, one of each side (99%): the order of
+    a map's keys decides what some processes allocate.
     """
 
     space: tuple[float, float] | None
     objects: tuple[float, float] | None
     varies: tuple[bool, bool] = (False, False)
+    apart: float = 0.0
 
     @property
     def counted(self) -> list[_Pair]:
@@ -127,6 +131,8 @@ class Allocated(NamedTuple):
         )
 
 
+# 99% of normal values are within that many standard deviations.
+_NORMAL_99 = 2.58
 # Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
 # the profiler's own.
 _AGREE = 0.1
@@ -222,7 +228,7 @@ def _rewritten(sites: Sequence[Site]) -> list[Site]:
     left = list(sites)
     for gone, came in _one_sided(sites):
         sizes = [sum(max(one.space) for one in some) for some in (gone, came)]
-        if not all(sizes) or min(sizes) < MUCH * max(sizes):
+        if not all(sizes) or min(sizes) < GOOD_PART * max(sizes):
             continue
         whole = came[0]._replace(
             space=_added([one.space for one in (*gone, *came)]),
@@ -292,7 +298,10 @@ def allocated(comparison: Comparison) -> Allocated:
     turns, kinds = comparison.turns, ("alloc_space", "alloc_objects")
     space, objects = (work.allocated.get(kind) for kind in kinds)
     alike = [turns is not None and turns.alike(kind) for kind in kinds]
-    return Allocated(space, objects, (alike[0], alike[1]))
+    apart = () if turns is None else turns.apart.get("alloc_space", ())
+    return Allocated(
+        space, objects, (alike[0], alike[1]), _NORMAL_99 * max(apart, default=0.0)
+    )
 
 
 class Sites:
@@ -305,6 +314,7 @@ class Sites:
         self, comparison: Comparison, space: ProfileDiff, objects: ProfileDiff
     ) -> None:
         self._diffs = space, objects
+        self._cpu = comparison.cpu
         self._names = space.paired_functions.names
         self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
@@ -412,17 +422,17 @@ class Sites:
         delta = new - base
         large = np.flatnonzero(np.abs(delta) > MOST * abs(change))
         explained = float(delta[large].sum())
-        called = large[of_site["leaf"][large] != site.row]
-        if len(called) > SEVERAL or abs(explained - change) > MOST * abs(change):
+        leaves = large[of_site["leaf"][large] != site.row]
+        if len(leaves) > SEVERAL or abs(explained - change) > MOST * abs(change):
             return ()
-        order = np.argsort(-np.abs(delta[called]), kind="stable")
+        order = np.argsort(-np.abs(delta[leaves]), kind="stable")
         return tuple(
             site._replace(
                 name=self._names[row],
                 row=row,
                 space=(float(base[at]), float(new[at])),
             )
-            for at in called[order].tolist()
+            for at in leaves[order].tolist()
             for row in [int(of_site["leaf"][at])]
         )
 
@@ -512,7 +522,7 @@ class Sites:
         space, objects = ((base, new) for base, new in amounts.tolist())
         exact, missing = self._exact, self._missing_objects
         alone = self._agree and (amounts >= np.multiply(1 - MINOR, self._held)).all()
-        if alone and self._objects is not None:
+        if alone and self._objects is not None and self._payers <= {name}:
             # The tiny objects that profiles miss are its own too.
             objects, exact, missing = self._objects, True, 0.0
         return Site(
@@ -520,6 +530,24 @@ class Sites:
             agrees=self._agree,
             held=self._held[0],
         )
+
+    @cached_property
+    def _payers(self) -> frozenset[str]:
+        """The functions with CPU samples of allocation, but for a few.
+
+        What profiles miss of tiny objects may be any one's of them.
+        """
+        cpu = self._cpu
+        if cpu is None:
+            return frozenset()
+        alloc = {c for g in rules().groups if g.id == "alloc" for c in g.categories}
+        chosen = np.array([c in alloc for c in rules().categories], np.bool_)
+        paid = cpu.ledger.by("category", "owner").known("owner")
+        paid = paid.where(chosen[paid["category"]]).by("owner")
+        worth = (1, 1) if cpu.model is None else cpu.model.worth
+        some = (paid.base >= SEVERAL * worth[0]) | (paid.new >= SEVERAL * worth[1])
+        names = cpu.paired_functions.names
+        return frozenset(names[row] for row in paid["owner"][some].tolist())
 
     def _amounts(self, chosen: Masks | None = None) -> NDArray[np.float64]:
         """Return bytes and objects per op of all or `chosen` samples, by owner.
@@ -571,7 +599,7 @@ def is_large(totals: Allocated, site: Site) -> bool:
         if in_bytes and abs(change) <= min(_TINY, shared) and not site.exact:
             continue
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
-        least = max(least, _OF_ITSELF * max(part))
+        least = max(least, _OF_ITSELF * max(part), totals.apart * in_bytes)
         if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
             least = max(least, site.shared)
         if abs(change) >= least > 0:
@@ -805,10 +833,20 @@ def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) 
     sampled = sum(one.space[1] - one.space[0] for one in every) - named
     if sampled * rest < MOST * rest * rest:
         return ""
+    # The number has to be what the reader gets from the totals and the sites.
+    printed = whole - sum(
+        one.space[1] - one.space[0] for one in (within(totals, s) for s in sites)
+    )
+    if not _alike(printed, rest):
+        return ""
     way = "less" if rest < 0 else "more"
     left = [one for one in every if one.name not in {named.name for named in sites}]
     whole_of = [one for one in left if _alike(one.space[1] - one.space[0], rest)]
+    # It is said of the last site, perhaps without the others next to it.
+    others = [called(one.name) for one in sites[:-1]]
     who = "All other functions together allocate"
+    if others:
+        who = f"All functions but {listed(others)} and this one together allocate"
     if len(whole_of) == 1:
         who = f"{called(whole_of[0].name)} allocates"
     return f"{who} {amount(abs(rest), 'B')}/op {way}."

@@ -65,9 +65,10 @@ def _with_former_names(finding: Finding, identity: Identity) -> Finding:
         renamed = pair.by == "source" and not is_closure(name)
         if pair.probability < 1 or pair.by == "given" or renamed:
             verb = "probably was" if pair.probability < 1 else "was"
-            clauses.append(
-                f"{short(name)} {verb} {short_before(pair.base, name)} in base"
-            )
+            was = short_before(pair.base, name)
+            # A receiver or a type argument alone is no function.
+            was = short(pair.base) if was.startswith(("*", "[")) else was
+            clauses.append(f"{short(name)} {verb} {was} in base")
     if not clauses:
         return finding
     text = f"{finding.text} {'; '.join(clauses[:_NAMED])}.".lstrip()

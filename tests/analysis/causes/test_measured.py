@@ -1500,3 +1500,21 @@ def test_fewer_objects_of_more_bytes_are_neither_better_nor_worse(new, direction
     _, findings = causes(base, Unit(F_AND_G, {path("F"): new}))
     (cause,) = findings.causes
     assert cause.direction == direction
+
+
+@pytest.mark.parametrize(("payer", "own"), [("F", True), ("G", False)])
+def test_objects_that_another_function_pays_for_are_not_a_sites(payer, own):
+    """Profiles miss a tiny object; CPU samples of allocation show whose it may be."""
+    stacks = F_AND_G | {(*MALLOC, *path(payer)): 60}
+    base = Unit(stacks, {path("F"): (3, 80)}, tiny=1)
+    new = Unit(stacks, {path("F"): (2, 88)})
+    _, findings = causes(base, new)
+    said = " ".join(one.title for one in findings.causes)
+    assert ("p.F allocates fewer, larger objects: 4 → 2 allocs/op" in said) is own
+
+
+def test_a_site_that_differs_as_runs_of_one_build_do_is_no_cause():
+    """Of a map's keys in another order, the process that is profiled has one."""
+    totals = Allocated((6964.0, 7081.0), None, apart=37.0)
+    assert is_large(totals, site((336.0, 384.0), missing=0.0))
+    assert not is_large(totals, site((152.0, 184.0), missing=0.0))

@@ -1057,3 +1057,14 @@ def test_what_a_benchmark_passes_escapes_by_the_code_that_it_calls(tmp_path):
     found = text(reported_in_p(tmp_path, comparison, files, {"f.go": keep % "keep"}))
     assert "1. p.BenchmarkAll allocates now: 0 → 48 B/op" in found
     assert "Changed: f.go:4 in p.F, which p.BenchmarkAll calls" in found
+
+
+def test_code_that_only_moved_is_what_changed(tmp_path):
+    """Far returned after slow, and now before it."""
+    slow, early = "\tslow()\n\tslow2()\n", "\tif done() {\n\t\treturn\n\t}\n"
+    text_of = "package m\n\nfunc Far() {\n%s%s\tlast()\n}\n"
+    texts = text_of % (slow, early), text_of % (early, slow)
+    samples = {4: 2000, 5: 1000, 6: 500}, {4: 500}
+    said = of_lines(tmp_path, texts, samples)
+    assert "1. m.Far (moved: far.go:7-8" in said
+    assert "Moved: 7-8 (from 4)" in said

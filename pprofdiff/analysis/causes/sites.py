@@ -386,7 +386,8 @@ class Sites:
         first = names[0]
         row = self._names.index(first) if first in self._names else -1
         amounts = self._amounts_under(names)
-        return self._site(first, row, amounts.sum(axis=2)), self._within(amounts)
+        site = self._site(first, row, amounts.sum(axis=2), names)
+        return site, self._within(amounts)
 
     def inside(self, names: Sequence[str]) -> frozenset[str]:
         """Return the sites in functions with their callees.
@@ -517,37 +518,54 @@ class Sites:
                 return name
         return None
 
-    def _site(self, name: str, row: int, amounts: NDArray[np.float64]) -> Site:
-        """Return a function's site, given its `_amounts` of shape (kind, side)."""
+    def _site(
+        self,
+        name: str,
+        row: int,
+        amounts: NDArray[np.float64],
+        under: Sequence[str] = (),
+    ) -> Site:
+        """Return a function's site, given its `_amounts` of shape (kind, side).
+
+        They are cum of the functions `under` which they were allocated, if given.
+        """
         space, objects = ((base, new) for base, new in amounts.tolist())
         exact, missing = self._exact, self._missing_objects
         alone = self._agree and (amounts >= np.multiply(1 - MINOR, self._held)).all()
-        if alone and self._objects is not None and self._payers <= {name}:
+        known = self._objects if alone else None
+        if known is not None and self._pay_alone(under or [name], cum=bool(under)):
             # The tiny objects that profiles miss are its own too.
-            objects, exact, missing = self._objects, True, 0.0
+            objects, exact, missing = known, True, 0.0
         return Site(
             *(name, row, space, objects, exact, missing),
             agrees=self._agree,
             held=self._held[0],
         )
 
-    @cached_property
-    def _payers(self) -> frozenset[str]:
-        """The functions with CPU samples of allocation, but for a few.
+    def _pay_alone(self, names: Sequence[str], *, cum: bool) -> bool:
+        """Return whether no others have more than a few CPU samples of allocation.
 
-        What profiles miss of tiny objects may be any one's of them.
+        What profiles miss of tiny objects may be theirs. With `cum`, those that `names`
+        call are no others.
         """
         cpu = self._cpu
         if cpu is None:
-            return frozenset()
+            return True
+        ledger = cpu.ledger
+        if cum:
+            own = np.array(
+                [one in names for one in cpu.paired_functions.names], np.bool_
+            )
+            base, new = cpu.having(own)
+            ledger = ledger.among((~base, ~new))
         alloc = {c for g in rules().groups if g.id == "alloc" for c in g.categories}
         chosen = np.array([c in alloc for c in rules().categories], np.bool_)
-        paid = cpu.ledger.by("category", "owner").known("owner")
+        paid = ledger.by("category", "owner").known("owner")
         paid = paid.where(chosen[paid["category"]]).by("owner")
         worth = (1, 1) if cpu.model is None else cpu.model.worth
         some = (paid.base >= SEVERAL * worth[0]) | (paid.new >= SEVERAL * worth[1])
-        names = cpu.paired_functions.names
-        return frozenset(names[row] for row in paid["owner"][some].tolist())
+        payers = paid["owner"][some].tolist()
+        return all(cpu.paired_functions.names[row] in names for row in payers)
 
     def _amounts(self, chosen: Masks | None = None) -> NDArray[np.float64]:
         """Return bytes and objects per op of all or `chosen` samples, by owner.

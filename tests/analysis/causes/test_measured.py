@@ -18,6 +18,7 @@ from pprofdiff.analysis.causes.places import Program, places, whole_of, with_mov
 from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
+    Sites,
     amounts,
     is_large,
     share_of_change,
@@ -1079,7 +1080,7 @@ def test_a_function_that_others_now_call_around_is_no_cheaper():
         (
             (336.0, 288.0),
             [-38.0, -20.0],
-            "All other functions together allocate 58 B/op less.",
+            "All functions but p.F0 and this one together allocate 58 B/op less.",
         ),
         # Benchmarks count fewer bytes than profiles: nobody else has that.
         ((336.0, 288.0), [0.0], ""),
@@ -1518,3 +1519,14 @@ def test_a_site_that_differs_as_runs_of_one_build_do_is_no_cause():
     totals = Allocated((6964.0, 7081.0), None, apart=37.0)
     assert is_large(totals, site((336.0, 384.0), missing=0.0))
     assert not is_large(totals, site((152.0, 184.0), missing=0.0))
+
+
+def test_objects_that_callees_pay_for_are_of_the_functions_that_call_them():
+    """F and G allocate for H: both are under it."""
+    stacks = {path("H"): 400} | {(*MALLOC, *path(x, "H")): 60 for x in "FG"}
+    made = {path(x, "H"): (3, 80) for x in "FG"}
+    fewer = {path(x, "H"): (1, 40) for x in "FG"}
+    comparison = compared(Unit(stacks, made, tiny=1), Unit(stacks, fewer))
+    sites = Sites.of(comparison)
+    assert sites.under(f"{PACKAGE}.H")[0].objects == (7, 2)
+    assert sites.under(f"{PACKAGE}.F")[0].objects == (3, 1)

@@ -297,7 +297,10 @@ class SourceNote(NamedTuple):
         was = f" (from {self.lines.moved_from})" if self.lines.moved_from else ""
         together = "together " if self.several and not self.lines.alone else ""
         amount = f", {together}cum {self.amount}" if self.amount else ""
-        parts = (amount, self.said) if self.lines.alone else (self.said, amount)
+        parts = [amount, self.said] if self.lines.alone else [self.said, amount]
+        if self.lines.idle:
+            # What costs more runs elsewhere, as by what another function left behind.
+            parts.append(", without samples")
         return f"{was}{self.more}{where}{''.join(parts)}{self.added}"
 
     @property

@@ -523,7 +523,7 @@ class Carriers:
                 names, self.diff.normalization.delta(*cum), strict=True
             )
         }
-        idle = {_plain(names[row]) for row in self._idle}
+        idle = {_plain(names[row]) for row in self.idle}
         found: list[tuple[float, list[RelatedLines]]] = []
         for row, places in self.looked_up:
             new = places.new
@@ -561,7 +561,7 @@ class Carriers:
         return span.stop - 1 <= place.extent.start + body
 
     @cached_property
-    def _idle(self) -> frozenset[int]:
+    def idle(self) -> frozenset[int]:
         """The functions with enough samples, none of them on a changed line.
 
         Those lines hardly run: they change nothing for what calls the function.
@@ -601,7 +601,7 @@ class Carriers:
             (of, one)
             for of in rows
             for one in self._changed_with(of)
-            if one.calls or one.row not in self._idle
+            if one.calls or one.row not in self.idle
         ]
         # A changed function on stacks with several is listed with the nearest.
         found.sort(key=lambda pair: pair[1].steps, reverse=True)
@@ -815,7 +815,8 @@ def with_others(
     own = [i for i in hunks if not carriers.in_closure(i, called=cum)]
     near = (
         carriers.with_cost(i, 0, 0)._replace(
-            caller=caller_of.get(carriers.changed[i].row, "")
+            caller=caller_of.get(carriers.changed[i].row, ""),
+            idle=carriers.diff.is_cpu and carriers.changed[i].row in carriers.idle,
         )
         for i in own or hunks
     )

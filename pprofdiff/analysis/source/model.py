@@ -27,7 +27,8 @@ class ChangedLines(NamedTuple):
     replaced, "" if they have no samples. `added` is set if the function is new, and
     `caller` is a changed function that calls it; `dropped` if it is gone. The cost is
     that of all changed lines of the function, or with `alone` of these, where the
-    others change next to nothing.
+    others change next to nothing. `idle` is set if their function has many CPU samples,
+    none of them on its changed lines.
     """
 
     function: str
@@ -44,6 +45,7 @@ class ChangedLines(NamedTuple):
     added: bool = False
     dropped: bool = False
     alone: bool = False
+    idle: bool = False
     caller: str = ""
 
     @property

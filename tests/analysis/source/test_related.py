@@ -1068,3 +1068,15 @@ def test_code_that_only_moved_is_what_changed(tmp_path):
     said = of_lines(tmp_path, texts, samples)
     assert "1. m.Far (moved: far.go:7-8" in said
     assert "Moved: 7-8 (from 4)" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [(5, "Changed: far.go:4, without samples;"), (4, "Changed: 4, cum")]
+)
+def test_changed_lines_that_no_sample_has_are_said_to_have_none(tmp_path, line, said):
+    """What Far costs more may be by what another function left behind."""
+    old = "package m\n\nfunc Far() {\n\ta()\n\tslow()\n\tb()\n}\n"
+    samples = {5: 500, 6: 100}, {line: 2000, 5: 500, 6: 100}
+    if line == 5:
+        samples[1][5] = 2500
+    assert said in of_lines(tmp_path, (old, old.replace("a()", "aa()")), samples)

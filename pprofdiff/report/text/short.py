@@ -163,7 +163,7 @@ def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why)
     of_all = amounts and not any(f.unit for f in found)
     if not (of_report and of_all and turns is not None and turns.several):
         return ""
-    return f"Per-op amounts are {of_report[0].mode.partition(':')[0]}."
+    return f"Per-op amounts are {of_report[0].mode}."
 
 
 def _measured(

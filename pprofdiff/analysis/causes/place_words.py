@@ -169,8 +169,9 @@ def which(cpu: CPUComparison, place: Place) -> str:
     if place.partial:
         of = "" if place.whole or place.others else f"{FLAT_WITH_LIBRARY} "
         return f"{of}outside the other causes"
-    if place.callers and not in_caller(cpu, place):
-        whole = cpu.sums(cpu.under(cpu.only(place.row, *place.callers)))
+    several = (*place.callers, *([place.absorbed] if place.absorbed >= 0 else []))
+    if several and not in_caller(cpu, place):
+        whole = cpu.sums(cpu.under(cpu.only(place.row, *several)))
         return "" if (place.base, place.new) == whole else FLAT_WITH_LIBRARY
     if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""

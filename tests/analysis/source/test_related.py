@@ -1071,7 +1071,8 @@ def test_code_that_only_moved_is_what_changed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [(5, "Changed: far.go:4, without samples;"), (4, "Changed: 4, cum")]
+    ("line", "said"),
+    [(5, "Changed: far.go:4, without samples;"), (4, "Changed: 4, cum")],
 )
 def test_changed_lines_that_no_sample_has_are_said_to_have_none(tmp_path, line, said):
     """What Far costs more may be by what another function left behind."""

@@ -109,10 +109,8 @@ def counted(
             )
         # What is empty on a side is empty per op, whatever the divisor.
         base, new = (
-            total / cost if total > 0 and cost > 0 and not apart else count
-            for total, cost, count, apart in zip(
-                totals, work.holds, done, other, strict=True
-            )
+            total / cost if total > 0 and cost > 0 else count
+            for total, cost, count in zip(totals, work.holds, done, strict=True)
         )
         done = base, new
     reason = "operations that the profiles count" if work is None else work.reason

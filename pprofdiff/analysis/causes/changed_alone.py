@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
@@ -30,10 +31,10 @@ from pprofdiff.analysis.source.code import (
 )
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
-from pprofdiff.analysis.source.imports import imported_by
+from pprofdiff.analysis.source.imports import imported_by, is_import
 from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.moved import Declared, declared_in, only_declares
-from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
+from pprofdiff.analysis.source.text import WORD, code_lines, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_closure,
     is_made_up,
@@ -115,7 +116,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         how = "added" if all(at.added for at in elsewhere) else "changed"
         clauses.append(f"code {how} elsewhere: {_where(elsewhere)}")
     if moved:
-        clauses.append(f"functions only moved between files: {listed(moved)}")
+        clauses.append(f"code only moved between files: {listed(moved)}")
     if not rows and len(places) < len(every):
         clauses.append(f"only renamed: {_renamed(carriers)}")
     named = _first_of_each(carriers, rows)
@@ -543,7 +544,28 @@ def _without_moved(places: Sequence[_Place]) -> tuple[list[_Place], list[str]]:
             left.append(place)
         elif place.built:
             moved.add(basename(place.path))
+    for folder in {dirname(place.path) for place in left}:
+        here = [one for one in left if one.built and dirname(one.path) == folder]
+        if len(here) > 1 and _same_code(here):
+            left = [one for one in left if one not in here]
+            moved |= {basename(one.path) for one in here}
     return left, sorted(moved)
+
+
+def _same_code(places: Sequence[_Place]) -> bool:
+    """Return whether places have the same lines of code in base and in new, in all."""
+    base, new = (
+        Counter(
+            code
+            for place in places
+            for text in [place.texts[side]]
+            if text is not None
+            for code in code_lines(text, place.span(side))
+            if not is_import(code)
+        )
+        for side in (0, 1)
+    )
+    return base == new
 
 
 def _declared(places: Sequence[_Place]) -> tuple[Declared, Declared]:

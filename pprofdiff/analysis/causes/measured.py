@@ -597,6 +597,8 @@ def _of_site(
     called = list[str]()
     if cpu is not None and claimed is not None and not _may_replace(site, sites):
         rows = _replacing(view, cpu, cpu.rows_of(everyone).tolist())
+        # Others may have all their samples.
+        rows = [r for r in rows if any(cpu.sums(owned_by(cpu, [r]).without(claimed)))]
         claim, said = _cost_of(view, cpu, site, claimed, rows, fewer=fewer)
         called = [cpu.names[row] for row in rows] if said else []
         text = f"{text} {said}".strip()

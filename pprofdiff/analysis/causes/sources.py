@@ -816,6 +816,7 @@ def _with_related(
         rows = _named(own.diff, list({one.function for one in source.near}))
         if callees and own.only_signatures(rows):
             related = own.called(rows, through=through)
+            related = related or _on_stacks(all_carriers, own, rows)
             return source._replace(near=(), related=related) if related else source
     if not source.unchanged or source.lines or source.near:
         return source

@@ -402,7 +402,7 @@ def test_a_dearer_new_function_has_the_code_of_another(tmp_path, body, origin):
 @pytest.mark.parametrize(
     ("new", "said"),
     [
-        ({}, "; functions only moved between files: f.go and g.go"),
+        ({}, "; code only moved between files: f.go and g.go"),
         # A change on the way, and a build tag of another system.
         ({"x()": "y()"}, "; code changed elsewhere: f.go:7-11 (removed) and g.go"),
         (

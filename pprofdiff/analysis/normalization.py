@@ -87,13 +87,15 @@ def counted(
     work: Work | None,
     *,
     exact: bool,
+    few: tuple[bool, bool] = (False, False),
 ) -> Normalization:
     """Return the scaling to the operations that profiles say they cover.
 
     If `work` knows the cost per op, totals per op are that cost. `exact` values are not
     scaled: their sum is larger if a benchmark's timer was stopped, and has fewer
     objects if tiny ones share a block (runtime/malloc.go). Totals mostly outside the
-    operations, such as set-up with the timer stopped, are compared as composition.
+    operations, such as set-up with the timer stopped, are compared as composition, but
+    `few` samples do not show that they are: one more would be as much as many ops cost.
     """
     done = float(operations[0]), float(operations[1])
     counts = done
@@ -102,15 +104,20 @@ def counted(
         other = [False, False]
         if implied is not None:
             times = map(truediv, implied, done)
-            other = [one > _MOSTLY_OTHER for one in times]
+            other = [
+                one > _MOSTLY_OTHER and not rare
+                for one, rare in zip(times, few, strict=True)
+            ]
         if not _is_little(totals, done, work.holds, other):
             return Normalization(
                 "composition", 100 / totals[0], 100 / totals[1], _NOT_OF_THEM
             )
         # What is empty on a side is empty per op, whatever the divisor.
         base, new = (
-            total / cost if total > 0 and cost > 0 else count
-            for total, cost, count in zip(totals, work.holds, done, strict=True)
+            total / cost if total > 0 and cost > 0 and not apart else count
+            for total, cost, count, apart in zip(
+                totals, work.holds, done, other, strict=True
+            )
         )
         done = base, new
     reason = "operations that the profiles count" if work is None else work.reason

@@ -215,8 +215,12 @@ def test_ops_so_cheap_that_most_of_a_process_is_its_start_are_per_op():
     work = counted((10, 10))._replace(holds=(100.0, 4.0))
     found = normalization.counted((1000, 130), (10, 10), work, exact=False)
     assert found.mode == "per_work"
-    # No part is more than all that an op costs.
-    assert found.scaled(1000, 130) == pytest.approx((100, 4))
+    assert found.scaled(1000, 130) == pytest.approx((100, 13))
+    # Few samples are more than ops cost by chance: no part is more than all of one.
+    few = normalization.counted(
+        (1000, 130), (10, 10), work, exact=False, few=(False, True)
+    )
+    assert few.scaled(1000, 130) == pytest.approx((100, 4))
     more = normalization.counted((1000, 190), (10, 10), work, exact=False)
     assert more.mode == "composition"
 

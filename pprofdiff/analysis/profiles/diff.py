@@ -27,7 +27,7 @@ from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk
 from pprofdiff.analysis.ledger.views import Ledger, sums_by_run
 from pprofdiff.analysis.normalization import choose, counted
-from pprofdiff.analysis.policy import SAMPLED_BYTES
+from pprofdiff.analysis.policy import FEW_SAMPLES, SAMPLED_BYTES
 from pprofdiff.analysis.profiles.caveats import comparability
 from pprofdiff.analysis.profiles.dimensions import dimensions
 from pprofdiff.analysis.profiles.kinds import (
@@ -436,7 +436,10 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     if operations is not None and counts == "cost" and not normalize:
         # Otherwise values are sampled, and may exceed what benchmarks count.
         exact = _have_every_object(base.profile, new.profile, compared)
-        normalization = counted(totals, operations, of_type, exact=exact)
+        columns = zip(totals, (base, new), (base_column, new_column), strict=True)
+        base_few, new_few = (_has_few(*one) for one in columns)
+        few = base_few, new_few
+        normalization = counted(totals, operations, of_type, exact=exact, few=few)
     else:
         normalization = choose(
             totals=totals,
@@ -487,6 +490,12 @@ def _words(kind: ValueType) -> str:
 
 def _have_every_object(base: Profile, new: Profile, compared: ValueType) -> bool:
     return base.period == new.period == 1 and compared.type.startswith("alloc_")
+
+
+def _has_few(total: int, side: ProfileSide, column: int) -> bool:
+    """Return whether a side's total is that of few samples."""
+    worth = _sample_worth(side, column)
+    return worth is not None and total < FEW_SAMPLES * worth
 
 
 def _sample_worth(side: ProfileSide, column: int) -> float | None:

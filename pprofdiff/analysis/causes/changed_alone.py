@@ -31,9 +31,14 @@ from pprofdiff.analysis.source.code import (
 )
 from pprofdiff.analysis.source.declarations import uncommented
 from pprofdiff.analysis.source.extents import differences, go_file
-from pprofdiff.analysis.source.imports import imported_by, is_import
+from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
-from pprofdiff.analysis.source.moved import Declared, declared_in, only_declares
+from pprofdiff.analysis.source.moved import (
+    Declared,
+    declared_in,
+    is_of_head,
+    only_declares,
+)
 from pprofdiff.analysis.source.text import WORD, code_lines, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_closure,
@@ -561,7 +566,7 @@ def _same_code(places: Sequence[_Place]) -> bool:
             for text in [place.texts[side]]
             if text is not None
             for code in code_lines(text, place.span(side))
-            if not is_import(code)
+            if not is_of_head(code)
         )
         for side in (0, 1)
     )

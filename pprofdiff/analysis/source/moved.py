@@ -47,7 +47,12 @@ def only_declares(text: SourceText, lines: range, known: Declared) -> bool:
         return False
     left = set(lines).difference(*(range(one.line, one.last + 1) for one in inside))
     rest = (code for i in left for code in code_lines(text, range(i, i + 1)))
-    return all(is_import(code) or code.startswith(_HEADS) for code in rest)
+    return all(map(is_of_head, rest))
+
+
+def is_of_head(code: str) -> bool:
+    """Return whether the code of a line is of what a file begins with."""
+    return is_import(code) or code.startswith(_HEADS)
 
 
 def renamed_in(

@@ -424,6 +424,36 @@ def test_functions_that_moved_to_another_file_did_not_change(tmp_path, new, said
     assert said in found.title
 
 
+@pytest.mark.parametrize(("field", "same"), [("n int", True), ("n, m int", False)])
+def test_a_type_that_moved_to_another_file_did_not_change(tmp_path, field, same):
+    kept = declared(F="a b")
+    text_of = "type T struct {\n\t%s\n}\n\n" + declared(Of="x").partition("\n\n")[2]
+    both = f"{kept}\n{text_of % 'n int'}"
+    files = {"go.mod": "module m\n", "f.go": both}
+    left = {"f.go": kept, "g.go": f"package m\n\n{text_of % field}"}
+    stack = {(Frame("m.F", "/b/m/f.go", 4, 3),): 900}
+    comparison, sources = differing(tmp_path, (files, left), [stack, stack])
+    (found,) = with_changed(comparison, sources).found
+    assert ("; code only moved between files: f.go and g.go" in found.title) is same
+
+
+@pytest.mark.parametrize("calls", [True, False])
+def test_a_function_with_another_signature_is_behind_what_calls_it(tmp_path, calls):
+    """Far's first line differs alone: Outer, which calls it, does so less often."""
+    far = "package m\n\nfunc Far(%s) {\n\tslow()\n}\n"
+    outer = "package m\n\nfunc Outer() {\n\t%s\n\tFar()\n}\n"
+    changed = "if some() {" if calls else "all()"
+    texts = [
+        {"far.go": far % "", "outer.go": outer % "all()"},
+        {"far.go": far % "n int", "outer.go": outer % changed},
+    ]
+    stack = Frame("m.Far", "/b/m/far.go", 4, 3), Frame("m.Outer", "/b/m/outer.go", 5, 3)
+    comparison, sources = differing(tmp_path, texts, [{stack: 3000}, {stack: 900}])
+    found = text(report_of(comparison, sources=sources))
+    said = "Changed before the call: outer.go:4 in m.Outer, which calls m.Far"
+    assert (said in found) is calls
+
+
 def test_a_method_of_a_renamed_type_is_not_gone(tmp_path):
     base = f"{declared(F='a b')}func (s byKey) Len() {{\n\treturn len(s)\n}}\n"
     new = base.replace("byKey", "byName").replace("b()", "c()")

@@ -79,7 +79,8 @@ def causes_of_units(
     """
     about = _ABOUT if comparison.alone is None else ""
     found: list[Finding] = []
-    first = dict[_Change, int]()
+    # By whether it is an allocation site: next to one, CPU would read as less of it.
+    first = dict[tuple[_Change, bool], int]()
     explained = [
         (units, of_unit, causes_of_measured(Case(of_unit, code), moved=True))
         for units, of_unit in changed_units(comparison, moved)
@@ -99,7 +100,8 @@ def causes_of_units(
             # Otherwise a cause of other units runs here too: nothing else is likelier.
             causes = why.causes
         for cause in causes[:_CAUSES]:
-            at = first.setdefault((cause.functions, cause.direction), len(found))
+            change = (cause.functions, cause.direction), cause.site is not None
+            at = first.setdefault(change, len(found))
             if at < len(found) and cause.functions:
                 found[at] = _also_in(found[at], names, cause)
                 continue

@@ -1530,3 +1530,13 @@ def test_objects_that_callees_pay_for_are_of_the_functions_that_call_them():
     sites = Sites.of(comparison)
     assert sites.under(f"{PACKAGE}.H")[0].objects == (7, 2)
     assert sites.under(f"{PACKAGE}.F")[0].objects == (3, 1)
+
+
+def test_cpu_of_one_benchmark_is_no_part_of_what_another_one_allocates():
+    """F allocates less in A, and takes less CPU in B: each is a cause."""
+    base = _benchmarks(A=(300, (4, 640)), B=(900, (4, 640)))
+    new = _benchmarks(A=(300, (1, 64)), B=(200, (4, 640)))
+    found = report_of(compared(base, new)).findings
+    titles = [one.title for one in found.causes]
+    assert any(title.startswith("B: p.F uses 78% less CPU") for title in titles)
+    assert any(title.startswith("A: p.F allocates less") for title in titles)

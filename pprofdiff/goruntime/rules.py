@@ -126,6 +126,11 @@ class Rules(Struct, frozen=True, eq=False):
         """The position in `groups` of each category's group."""
         return [i for i, group in enumerate(self.groups) for _ in group.categories]
 
+    def members(self, *groups: str) -> tuple[str, ...]:
+        """Return the categories of groups, given by id; KeyError for an unknown one."""
+        of_group = {group.id: group.categories for group in self.groups}
+        return tuple(one for group in groups for one in of_group[group])
+
     def group_of(self, category: str) -> Group:
         """Return the group of `category`; raises KeyError if there is none."""
         for group in self.groups:

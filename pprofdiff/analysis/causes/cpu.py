@@ -243,8 +243,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def of_groups(self, *groups: str) -> Claim:
         """Claim the samples of whole groups."""
-        members = {g.id: g.categories for g in rules().groups}
-        return self.of(c for group in groups for c in members[group])
+        return self.of(rules().members(*groups))
 
     def payers(self, categories: Collection[str]) -> tuple[list[str], Column, Column]:
         """Return the functions that pay for some categories, with raw (base, new)."""

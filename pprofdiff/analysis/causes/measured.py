@@ -791,10 +791,10 @@ def _verb(site: Site, *, fewer: bool) -> str:
         return _NOTHING
     if not space[0]:
         return "allocates now:"
-    if site.exact and (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+    if site.exact and site.goes_both_ways:
         few = objects[1] < objects[0]
         return f"allocates {'fewer, larger' if few else 'more, smaller'} objects:"
-    if (space[1] - space[0]) * (objects[1] - objects[0]) < 0:
+    if site.goes_both_ways:
         # Profiles miss tiny objects: the number may change either way.
         return "allocates fewer bytes:" if fewer else "allocates more bytes:"
     return "allocates less:" if fewer else "allocates more:"
@@ -802,8 +802,7 @@ def _verb(site: Site, *, fewer: bool) -> str:
 
 def _direction(site: Site, *, fewer: bool) -> Direction:
     """Return whether a site got better; fewer objects of more bytes are neither."""
-    sizes, counts = (new - base for base, new in (site.space, site.objects))
-    if site.exact and sizes * counts < 0:
+    if site.exact and site.goes_both_ways:
         return "neutral"
     return "better" if fewer else "worse"
 

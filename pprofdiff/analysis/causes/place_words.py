@@ -61,7 +61,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     found = [
         _calls_library(cpu, place) or _calls_helper(cpu, place),
         _absorbed(cpu, place),
-        _instead(cpu, place),
+        _runs_instead(cpu, place),
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism)
         or _inside("", *growth(cpu, place.claim)),
@@ -255,7 +255,7 @@ def _absorbed(cpu: CPUComparison, place: Place) -> str:
     return f"{name} has samples in {with_it.label} only"
 
 
-def _instead(cpu: CPUComparison, place: Place) -> str:
+def _runs_instead(cpu: CPUComparison, place: Place) -> str:
     """Return which library function callers run in place of theirs, as a sentence.
 
     It has most of their cost, and only there.

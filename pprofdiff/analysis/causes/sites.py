@@ -16,6 +16,7 @@ from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.causes.wording import amount, arrow, listed, numeral
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.policy import (
     GOOD_PART,
@@ -131,8 +132,6 @@ class Allocated(NamedTuple):
         )
 
 
-# 99% of normal values are within that many standard deviations.
-_NORMAL_99 = 2.58
 # Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
 # the profiler's own.
 _AGREE = 0.1
@@ -173,6 +172,12 @@ class Site(NamedTuple):
     def is_cum(self) -> bool:
         """Whether helpers of one side replaced others: all callees count then."""
         return {bool(one.space[1]) for one in self.helpers} == {False, True}
+
+    @property
+    def goes_both_ways(self) -> bool:
+        """Whether the objects are fewer with more bytes, or more with fewer."""
+        sizes, counts = (new - base for base, new in (self.space, self.objects))
+        return sizes * counts < 0
 
     @property
     def is_all(self) -> bool:
@@ -299,9 +304,8 @@ def allocated(comparison: Comparison) -> Allocated:
     space, objects = (work.allocated.get(kind) for kind in kinds)
     alike = [turns is not None and turns.alike(kind) for kind in kinds]
     apart = () if turns is None else turns.apart.get("alloc_space", ())
-    return Allocated(
-        space, objects, (alike[0], alike[1]), _NORMAL_99 * max(apart, default=0.0)
-    )
+    reach = NORMAL.of_99 * max(apart, default=0.0)
+    return Allocated(space, objects, (alike[0], alike[1]), reach)
 
 
 class Sites:
@@ -558,7 +562,7 @@ class Sites:
             )
             base, new = cpu.having(own)
             ledger = ledger.among((~base, ~new))
-        alloc = {c for g in rules().groups if g.id == "alloc" for c in g.categories}
+        alloc = rules().members("alloc")
         chosen = np.array([c in alloc for c in rules().categories], np.bool_)
         paid = ledger.by("category", "owner").known("owner")
         paid = paid.where(chosen[paid["category"]]).by("owner")
@@ -676,8 +680,7 @@ def amounts(totals: Allocated, site: Site) -> str:
     objects = numeral(" → ".join(printed), "pair", site.objects[1], site.objects[0])
     exact = site.exact and not _changes_more(totals, site)
     counted = f"{'' if exact else 'about '}{objects} allocs/op"
-    sizes, counts = (new - base for base, new in (site.space, site.objects))
-    if site.exact and sizes * counts < 0:
+    if site.exact and site.goes_both_ways:
         # "Fewer, larger objects": the number that the verb is of comes first.
         return f"{counted}, {space.removesuffix(', ')}"
     return f"{space}{counted}"

@@ -252,16 +252,17 @@ def _unchanged_sites(found: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings; a site that goes against changed code says that it is not."""
     sites = [one for one in found if one.site and one.severity != "info"]
     for one in found:
-        others = [
-            site
+        against = any(
+            site.unit == one.unit
+            and site.direction != one.direction
+            and _names_lines(site)
             for site in sites
-            if site.unit == one.unit and site.direction != one.direction
-        ]
+        )
         source = one.source
         same = source is not None and set(one.functions) <= set(source.unchanged)
-        if one in sites and same and any(map(_names_lines, others)):
+        if one in sites and against and same and not _names_lines(one):
             text = f"{one.text} Its code is unchanged.".strip()
-            yield one if _names_lines(one) else one._replace(text=text)
+            yield one._replace(text=text)
         else:
             yield one
 

@@ -436,9 +436,10 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     if operations is not None and counts == "cost" and not normalize:
         # Otherwise values are sampled, and may exceed what benchmarks count.
         exact = _have_every_object(base.profile, new.profile, compared)
-        columns = zip(totals, (base, new), (base_column, new_column), strict=True)
-        base_few, new_few = (_has_few(*one) for one in columns)
-        few = base_few, new_few
+        few = (
+            _has_few(totals[0], base, base_column),
+            _has_few(totals[1], new, new_column),
+        )
         normalization = counted(totals, operations, of_type, exact=exact, few=few)
     else:
         normalization = choose(

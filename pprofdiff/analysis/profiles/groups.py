@@ -60,7 +60,7 @@ def judged_categories(
     if not diff.classified:
         return []
     sums = diff.ledger.every("category")
-    own = next(g.categories for g in rules().groups if g.id == group)
+    own = rules().members(group)
     labels = rules().category_labels
     some = (sums.base != 0) | (sums.new != 0)
     members: dict[str, list[int]] = {}

@@ -251,23 +251,28 @@ def _others(
 
     With `before`, also what they all were in base, whose cost is saved.
     """
+    every = sorted((carrying, *changed), key=lambda lines: lines.start)
+    was = [one.was for one in every if one.was]
+    # The lines that cost something are those of base, which removed ones are too.
+    of_base = before and was != [one.numbers for one in every]
+    removed = [one for one in every if of_base and one.gone and not carrying.gone]
+    was = sorted(
+        (*was, *(one.numbers for one in removed)),
+        key=lambda numbers: int(numbers.partition("-")[0]),
+    )
     found = []
     # Those of the same side come first, so that "also" is next to what it adds to.
-    several = sorted(changed, key=lambda lines: lines.gone != carrying.gone)
+    several = sorted(
+        (one for one in changed if one not in removed),
+        key=lambda lines: lines.gone != carrying.gone,
+    )
     for lines, more in _by_function(several):
         lead = "removed" if lines.gone else "changed in new:"
         if lines.gone == carrying.gone:
             lead = "also"
         found.append(f"{lead} {lines.numbers}{more}")
-    every = sorted((carrying, *changed), key=lambda lines: lines.start)
-    was = [one.was for one in every if one.was]
-    if before and was != [one.numbers for one in every]:
-        # The lines that cost something are those of base.
-        was += [one.numbers for one in every if one.gone and not carrying.gone]
-        was.sort(key=lambda numbers: int(numbers.partition("-")[0]))
-        found = [one for one in found if carrying.gone or not one.startswith("removed")]
-        if was:
-            found.append(f"in base {first_few(was, _PLACES)}")
+    if of_base and was:
+        found.append(f"in base {first_few(was, _PLACES)}")
     return f" ({'; '.join(found)})" if found else ""
 
 

@@ -195,8 +195,7 @@ def _group(case: Case, id_: str, *, known: bool = False) -> Iterator[Finding]:
 
 def _payers(cpu: CPUComparison, group: str) -> list[str]:
     """Return one or two functions with most of a group's change, or none."""
-    members = next(g.categories for g in rules().groups if g.id == group)
-    names, base, new = cpu.payers(members)
+    names, base, new = cpu.payers(rules().members(group))
     parts = cpu.diff.normalization.delta(base, new) / cpu.groups[group].delta
     order = np.argsort(-parts, kind="stable")[:2]
     most = order[parts[order] >= MUCH].tolist()

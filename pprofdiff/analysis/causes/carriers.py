@@ -182,12 +182,9 @@ class Carriers:
             hunk
             for hunk in code_changes(hunks, *texts)
             # What only moved reads the same on both sides.
-            if not says_more(hunk, *texts) or not self.only_renames(hunk, texts)
+            if not says_more(hunk, *texts)
+            or not only_renames(hunk, *texts, self.renamed)
         ]
-
-    def only_renames(self, hunk: Hunk, texts: tuple[SourceText, SourceText]) -> bool:
-        """Return whether a hunk only names functions otherwise that were `renamed`."""
-        return only_renames(hunk, *texts, self.renamed)
 
     @cached_property
     def renamed(self) -> dict[str, str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -18,30 +16,16 @@ from pprofdiff.analysis.causes.finding import (
 from pprofdiff.analysis.causes.wording import (
     count,
     listed,
-    listed_functions,
     others,
 )
 from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.policy import MOST, SEVERAL
-from pprofdiff.analysis.source.code import (
-    is_constrained,
-    of_imports,
-    only_imports,
-    says_more,
-)
-from pprofdiff.analysis.source.declarations import uncommented
+from pprofdiff.analysis.source.code import is_constrained, only_imports, says_more
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
-from pprofdiff.analysis.source.moved import (
-    Declared,
-    declared_in,
-    is_of_head,
-    only_declares,
-)
-from pprofdiff.analysis.source.text import WORD, code_lines, plain_lines, worded_lines
+from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
-    is_closure,
     is_made_up,
     is_standard_library,
     package_of,
@@ -50,9 +34,6 @@ from pprofdiff.goruntime.names import (
 )
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.source import Hunk, SourceFile, Sources, SourceText
-
-# A method's type, without type arguments, and its name.
-_METHOD = re.compile(r"\.\(?\*?(\w+)(?:\[[^\]]*\])?\)?\.(\w+)$")
 
 
 def only_tests_changed(
@@ -92,39 +73,26 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     size = {
         row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
         for row in carriers.by_row
-        if (ran is None or names[row] in ran.functions)
-        and not _of_renamed_type(carriers, row)
+        if ran is None or names[row] in ran.functions
     }
-    # Code of tests is not the program's: it comes last.
-    rows = sorted(size, key=lambda row: (_of_tests(carriers, row), -size[row]))
-    rows = _each_once(carriers, rows, names)
-    silent = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
-    every, moved = _without_moved(silent)
-    places = [at for at in every if not _renames(carriers, at)]
-    types = _types((at for _, at in carriers.looked_up), places)
-    elsewhere = [at for at in places if at.built and at not in types]
-    changed = [row for row in rows if all(_sides(carriers, row))]
+    # What both sides declare comes first, and last what is not the program's own.
+    alone = {row: not all(_sides(carriers, row)) for row in size}
+    order = {row: (_of_tests(carriers, row), alone[row], -size[row]) for row in size}
+    rows = _each_once(carriers, sorted(size, key=order.__getitem__), names)
+    places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
         several = "s" if len(ran.benchmarks) > 1 else ""
         profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
-    title = _who(names, changed, profile)
-    if not changed and any(at.imports for at in places):
-        title += ", except by imports"
+    title = _who(carriers, rows, names, profile)
+    if places:
+        title += f"; elsewhere it changes {_where(places)}"
     facts: tuple[Fact, ...] = ()
-    if len(changed) == 1 and diff.is_cpu:
-        base, new = (int(side[changed[0]]) for side in cum)
-        what = f"{names[changed[0]]} (cum)"
+    if len(rows) == 1 and not alone[rows[0]] and diff.is_cpu:
+        base, new = (int(side[rows[0]]) for side in cum)
+        what = f"{names[rows[0]]} (cum)"
         facts = (Fact(what, "cpu profile", base, new, diff.unit),)
-    clauses = [title, *_one_sided(carriers, rows), *_of_types(types)]
-    if elsewhere:
-        how = "added" if all(at.added for at in elsewhere) else "changed"
-        clauses.append(f"code {how} elsewhere: {_where(elsewhere)}")
-    if moved:
-        clauses.append(f"code only moved between files: {listed(moved)}")
-    if not rows and len(places) < len(every):
-        clauses.append(f"only renamed: {_renamed(carriers)}")
-    named = _first_of_each(carriers, rows)
+    named = rows[:SEVERAL]
     source = None
     if named:
         # What the title says of the functions is that these lines changed.
@@ -132,24 +100,13 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         source = source._replace(holding=frozenset(one.place for one in source.near))
     finding = Finding(
         CHANGED_ALONE,
-        "; ".join(clauses),
+        title,
         "",
         facts,
         functions=tuple(names[row] for row in named),
         source=source,
     )
     return with_spans(finding)
-
-
-def _renamed(carriers: Carriers) -> str:
-    """Return which functions got another name or receiver, the first ones by name."""
-    table = carriers.diff.paired_functions.table
-    said = [
-        " to ".join(distinct_names([before, name]))
-        for before, name in zip(table.base_names, table.names, strict=True)
-        if before is not None and not is_closure(name)
-    ]
-    return listed([*said[:SEVERAL], *others(len(said) - SEVERAL)])
 
 
 def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> list[int]:
@@ -173,19 +130,20 @@ def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> lis
     ]
 
 
-def _who(names: Sequence[str], changed: Sequence[int], profile: str) -> str:
-    """Return which functions with samples changed, the first ones by name."""
-    if not changed:
-        return f"The code of no function in the {profile} changed"
-    if len(changed) > SEVERAL:
-        first = distinct_names([names[row] for row in changed[:SEVERAL]])
-        return (
-            f"The code of {count(len(changed))} functions in the {profile} changed: "
-            f"{listed([*first, f'{count(len(changed) - SEVERAL)} more'])}"
-        )
-    who = listed_functions([names[row] for row in changed])
-    what = "is the only function" if len(changed) == 1 else "are the only functions"
-    return f"{who} {what} in the {profile} whose code changed"
+def _who(
+    carriers: Carriers, rows: Sequence[int], names: Sequence[str], profile: str
+) -> str:
+    """Return which functions with samples differ, the first ones by name."""
+    if not rows:
+        return f"The diff changes no function in the {profile}"
+    said = distinct_names([names[row] for row in rows[:SEVERAL]])
+    for i, row in enumerate(rows[:SEVERAL]):
+        base, new = _sides(carriers, row)
+        if not (base and new):
+            said[i] += " (new)" if new else " (gone)"
+    who = listed([*said, *others(len(rows) - SEVERAL)])
+    are = "is the function" if len(rows) == 1 else "are the functions"
+    return f"{who} {are} in the {profile} that the diff changes"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
@@ -198,101 +156,6 @@ def _of_tests(carriers: Carriers, row: int) -> bool:
     """Return whether a function is in a file of tests."""
     places = carriers.places_of(row)
     return places.path.endswith("_test.go")
-
-
-def _first_of_each(carriers: Carriers, rows: Sequence[int]) -> list[int]:
-    """Return the functions to name: changed, new and gone ones, a few of each."""
-    kinds: dict[tuple[bool, bool], list[int]] = {(True, True): []}
-    for row in rows:
-        kinds.setdefault(_sides(carriers, row), []).append(row)
-    return [row for some in kinds.values() for row in some[:SEVERAL]]
-
-
-def _one_sided(carriers: Carriers, rows: Sequence[int]) -> Iterator[str]:
-    """Yield which functions only one side declares, and whose code they have."""
-    names = carriers.diff.paired_functions.names
-    for sides, verb in (((False, True), "new"), ((True, False), "gone")):
-        some = [row for row in rows if _sides(carriers, row) == sides]
-        if verb == "new":
-            some += _new_closures(carriers)
-        by_origin = dict[int | None, list[str]]()
-        for row in some[:SEVERAL]:
-            known = verb == "new" and row in carriers.by_row
-            source = moved_from(carriers, row) if known else None
-            by_origin.setdefault(source, []).append(names[row])
-        for source, found in by_origin.items():
-            are = "is" if len(found) == 1 else "are"
-            if source is None:
-                yield f"{listed_functions(found)} {are} {verb}"
-            else:
-                *alike, origin = distinct_names([*found, names[source]])
-                yield f"{listed(alike)} {are} new, with code of {origin}"
-        if len(some) > SEVERAL:
-            yield f"{count(len(some) - SEVERAL)} more are {verb}"
-
-
-def _new_closures(carriers: Carriers) -> list[int]:
-    """Return the closures that are new with the lines of a function that changed.
-
-    Their names are numbers: base may use the same one for another closure.
-    """
-    return [
-        row
-        for row, places in carriers.looked_up
-        if row not in carriers.by_row
-        and places.base is None
-        and places.new is not None
-        and is_closure(carriers.diff.paired_functions.names[row])
-        and _is_added(carriers, places.new)
-    ]
-
-
-def _is_added(carriers: Carriers, place: Located) -> bool:
-    """Return whether all lines of a place are added by one hunk."""
-    return place.extent is not None and any(
-        one.places.path == place.path
-        and not one.hunk.base_count
-        and one.hunk.new_start <= place.extent.start
-        and place.extent.end < one.hunk.new_start + one.hunk.new_count
-        for one in carriers.changed
-    )
-
-
-def _of_renamed_type(carriers: Carriers, row: int) -> bool:
-    """Return whether a method that one side lacks is there, with another type's name.
-
-    Its code is the same but for that name.
-    """
-    names, sides = carriers.diff.paired_functions.names, _sides(carriers, row)
-    places = carriers.places_of(row)
-    at = places.base or places.new
-    own = _METHOD.search(names[row])
-    if all(sides) or own is None or at is None or not (at.text and at.extent):
-        return False
-    kind, method = own.groups()
-    lines = at.text.lines[at.extent.start - 1 : at.extent.end]
-    wanted = _code_of(kind, "\n".join(lines))
-    other = int(sides[0])
-    here = SourceFile(at.text.path, at.text.origin, at.text.key)
-    files = [
-        file
-        for file in carriers.sources.folder(other, here)
-        if dirname(file.path) == dirname(here.path) and file.path.endswith(".go")
-    ]
-    for text in filter(None, carriers.sources.read(files)):
-        file = go_file(text.lines)
-        for one in file.functions:
-            receiver, _, name = one.name.rpartition(".")
-            code = file.code(one.start, one.end)
-            renamed = receiver not in ("", kind) and name == method
-            if renamed and _code_of(receiver, code) == wanted:
-                return True
-    return False
-
-
-def _code_of(receiver: str, code: str) -> list[str]:
-    """Return the words of a method without comments and without its type's name."""
-    return re.sub(rf"\b{re.escape(receiver)}\b", "", uncommented(code)).split()
 
 
 def moved_from(carriers: Carriers, row: int) -> int | None:
@@ -322,17 +185,13 @@ def moved_from(carriers: Carriers, row: int) -> int | None:
 class _Place(NamedTuple):
     """Where a file differs; without a `hunk` the whole file does.
 
-    A path is None where a side does not have the file. It is not `built` if only some
-    systems or tags have the file, and it has no samples. A `test` has none either.
-    `imports` says that one package replaces another under its name. `texts` are those
-    of the hunk's files.
+    A path is None where a side does not have the file. A `test` has no samples.
+    `texts` are those of the hunk's files.
     """
 
     paths: tuple[str | None, str | None]
     hunk: Hunk | None = None
-    built: bool = True
     test: bool = False
-    imports: bool = False
     texts: tuple[SourceText | None, SourceText | None] = (None, None)
 
     @property
@@ -346,45 +205,15 @@ class _Place(NamedTuple):
         return self.paths[1] or self.paths[0] or ""
 
     @property
-    def lines(self) -> str:
-        """The place without a note, as ``file.go:12-14``: in new, if it has lines."""
+    def name(self) -> str:
+        """The place, as ``file.go:12-14``: lines of base if new has none."""
         if self.hunk is None:
-            return self.path
+            return self.path if self.paths[1] else f"{self.path} (removed)"
         base, new = self.hunk.sides
         lines = new or base
         last = f"-{lines[-1]}" if len(lines) > 1 else ""
-        return f"{self.path}:{lines.start}{last}"
-
-    def span(self, side: int) -> range:
-        """Return its lines on a side that has the file."""
-        if self.hunk is not None:
-            return self.hunk.sides[side]
-        text = self.texts[side]
-        return range(0) if text is None else range(1, len(text.lines) + 1)
-
-    @property
-    def added(self) -> bool:
-        """Whether base has no lines there."""
-        return self.paths[0] is None or (self.hunk is not None and not self.span(0))
-
-    @property
-    def removed(self) -> bool:
-        """Whether new has no lines there."""
-        return self.hunk is not None and not self.hunk.new_count
-
-    @property
-    def name(self) -> str:
-        """The place for display, with a note on imports or removed lines."""
-        name = f"{self.lines} (imports)" if self.imports else self.lines
-        return f"{name} (removed)" if self.removed else name
-
-
-def _renames(carriers: Carriers, place: _Place) -> bool:
-    """Return whether a place only names functions otherwise that were renamed."""
-    base, new = place.texts
-    if place.hunk is None or base is None or new is None:
-        return False
-    return carriers.only_renames(place.hunk, (base, new))
+        note = "" if new else " (removed)"
+        return f"{self.path}:{lines.start}{last}{note}"
 
 
 def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
@@ -427,7 +256,7 @@ def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place
     types = {
         place: _struct_at(place)
         for place in places
-        if place.built and not place.of_tests
+        if not (place.of_tests or any(map(is_constrained, filter(None, place.texts))))
     }
     return {
         place: name for place, name in types.items() if name.rpartition(".")[2] in words
@@ -479,21 +308,6 @@ def _where(places: Sequence[_Place]) -> str:
     return f"{many} in {listed(files)}" if len(files) <= SEVERAL else many
 
 
-def _of_types(types: Mapping[_Place, str]) -> Iterator[str]:
-    """Yield which types have other fields, the first ones by name."""
-    if not types:
-        return
-    places: dict[str, str] = {}
-    for place, name in types.items():
-        at = f"removed {place.lines}" if place.removed else place.lines
-        places.setdefault(name, at)
-    shown = [f"{name} ({at})" for name, at in list(places.items())[:SEVERAL]]
-    rest = len(places) - len(shown)
-    of = "type" if len(places) == 1 else "types"
-    more = [f"{count(rest)} more"] if rest else []
-    yield f"the fields of {of} {listed([*shown, *more])} changed"
-
-
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:
     """Yield what differs in packages of sampled functions, and in those they import.
 
@@ -517,78 +331,11 @@ def _changed_places(carriers: Carriers) -> Iterator[_Place]:
                 # A renamed file has the same text on both sides.
                 alone = base.get(path) or new[path]
                 if not all(alone.key in keys for keys in texts_of):
-                    yield _alone(sources, (old, now), sampled=sampled, test=test)
+                    paths = old and old.path, now and now.path
+                    yield _Place(paths, test=test)
             elif old.key != now.key:
                 for place in _hunks_of(sources, old, now):
-                    yield place._replace(built=place.built or sampled, test=test)
-
-
-def _alone(
-    sources: Sources,
-    files: tuple[SourceFile | None, SourceFile | None],
-    *,
-    sampled: bool,
-    test: bool,
-) -> _Place:
-    """Return a file that one side has."""
-    texts = tuple(None if one is None else sources.read([one])[0] for one in files)
-    built = sampled or not any(one and is_constrained(one) for one in texts)
-    old, now = (one and one.path for one in files)
-    return _Place((old, now), built=built, test=test, texts=(texts[0], texts[1]))
-
-
-def _without_moved(places: Sequence[_Place]) -> tuple[list[_Place], list[str]]:
-    """Return places without those where functions only moved, and the files of these.
-
-    Not files that are not built.
-    """
-    declared = _declared(places)
-    left, moved = list[_Place](), set[str]()
-    for place in places:
-        if not _only_moves(place, declared):
-            left.append(place)
-        elif place.built:
-            moved.add(basename(place.path))
-    for folder in {dirname(place.path) for place in left}:
-        here = [one for one in left if one.built and dirname(one.path) == folder]
-        if len(here) > 1 and _same_code(here):
-            left = [one for one in left if one not in here]
-            moved |= {basename(one.path) for one in here}
-    return left, sorted(moved)
-
-
-def _same_code(places: Sequence[_Place]) -> bool:
-    """Return whether places have the same lines of code in base and in new, in all."""
-    base, new = (
-        Counter(
-            code
-            for place in places
-            for text in [place.texts[side]]
-            if text is not None
-            for code in code_lines(text, place.span(side))
-            if not is_of_head(code)
-        )
-        for side in (0, 1)
-    )
-    return base == new
-
-
-def _declared(places: Sequence[_Place]) -> tuple[Declared, Declared]:
-    """Return the functions of files that differ and are built, in base and in new."""
-    built = [at.texts for at in places if at.built]
-    base, new = ({texts[side] for texts in built} for side in (0, 1))
-    return declared_in(filter(None, base)), declared_in(filter(None, new))
-
-
-def _only_moves(place: _Place, declared: tuple[Declared, Declared]) -> bool:
-    """Return whether functions of a place only moved to another file, or came of one.
-
-    `declared` are the functions of base and of new that may be theirs.
-    """
-    return any(place.texts) and all(
-        text is None or only_declares(text, place.span(side), declared[1 - side])
-        for side, text in enumerate(place.texts)
-    )
+                    yield place._replace(test=test)
 
 
 def _sampled(carriers: Carriers) -> Iterator[tuple[str, SourceText]]:
@@ -623,12 +370,10 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
     if base is None or new is None:
         yield _Place(paths)
         return
-    built = not (is_constrained(base) or is_constrained(new))
     hunks = sources.hunks(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):
-            imports = of_imports(hunk, base, new)
-            yield _Place(paths, hunk, built, imports=imports, texts=(base, new))
+            yield _Place(paths, hunk, texts=(base, new))
 
 
 def _all_read(carriers: Carriers) -> bool:

@@ -21,7 +21,7 @@ from pprofdiff.analysis.source.extents import (
     is_closure,
     matched,
 )
-from pprofdiff.analysis.source.moved import renamed_in
+from pprofdiff.analysis.source.renamed import renamed_in
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 
 Why = Literal["", "missing", "mismatch", "today"]

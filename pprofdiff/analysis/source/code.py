@@ -34,7 +34,7 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     of their own may change behavior unseen, as may one package that replaces another
     under its name.
     """
-    if not of_imports(hunk, base, new):
+    if not _of_imports(hunk, base, new):
         return False
     sides = [
         imports_in(code_lines(text, lines))
@@ -52,7 +52,7 @@ def only_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     return not any((a in b or b in a) and {a, b} & names for a in lost for b in added)
 
 
-def of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
+def _of_imports(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
     """Return whether all code of a hunk is of import declarations."""
     return all(
         is_import(code)

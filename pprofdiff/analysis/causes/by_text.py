@@ -113,8 +113,7 @@ def _above(
 ) -> Place | None:
     """Return the nearest changed function that a place is called by.
 
-    The place has most of its change, or the places in it have together. One that is not
-    called any more gives way only to a place.
+    The place has most of its change, or the places in it have together.
     """
     rows: tuple[int, ...] = (place.row,)
     seen = set[int]()
@@ -130,9 +129,6 @@ def _above(
     outer = whole_of(cpu, rows[0])
     change = outer.delta(cpu)
     parts = [one for one in found if _is_in(cpu, one, outer, texts)]
-    known = any(one.row == outer.row for one in parts)
-    if not known and not (place.base and place.new):
-        return None
     part = place.delta(cpu) * change >= MOST * change**2
     part |= sum(one.delta(cpu) for one in parts) * change >= COVERS * change**2
     return outer if part and changes_too(cpu, outer.claim, place) else None

@@ -1226,6 +1226,12 @@ BY_TEXT = {
         {path("Find"): 150, path("Rest"): 300},
         ("Find",), ["Find"],
     ),
+    # The same where the changed caller's own cost is the same.
+    "not called": (
+        {path("Check", "Find"): 300, path("Find"): 50, path("Rest"): 300},
+        {path("Find"): 50, path("Rest"): 300},
+        ("Find",), ["Find"],
+    ),
     # Most of the change is not below the changed function.
     "neither": (
         {path("Calc", "Find"): 600, path("Rest"): 600},

@@ -67,9 +67,8 @@ class Turns(Struct, frozen=True, eq=False):
     for benchmarks whose turns lack it, None if all do. `allocated` is the median bytes
     and objects per op of (base, new), float64 by benchmark, by sample type of an allocs
     profile; `varies` (bool) says whether both sides' counts share a range: what
-    goroutines allocate may depend on when each runs. `uneven` (bool) says whether those
-    of a side differ by more than 1% between turns, `apart` by how much two turns, one
-    of each side, differ (standard deviation). `together` consecutive turns make
+    goroutines allocate may depend on when each runs. `apart` is by how much two turns,
+    one of each side, differ (standard deviation). `together` consecutive turns make
     one observation; with `layouts` the function order changes after each of those.
     `rewritten` names benchmarks, or what they call in test files, whose code differs.
     """
@@ -82,7 +81,6 @@ class Turns(Struct, frozen=True, eq=False):
     together: int = TURNS_TOGETHER
     layouts: bool = False
     rewritten: str = ""
-    uneven: Mapping[str, NDArray[np.bool_]] = {}
     apart: Mapping[str, Floats] = {}
 
     def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
@@ -182,15 +180,12 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     names = tuple(key for key, length in lengths.items() if length == usual)
     seconds = _columns(old, current, names, _TIME, SECONDS[_TIME])
     cpu = _cpu_seconds(old, current, names)
-    allocated, varies, uneven, apart = {}, {}, {}, {}
+    allocated, varies, apart = {}, {}, {}
     for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
             varies[kind] = _overlap(*both)
-            uneven[kind] = np.any(
-                [np.ptp(side, axis=0) > MINOR * side.max(axis=0) for side in both], 0
-            )
             apart[kind] = np.hypot(*map(_deviation, both))
     if "alloc_space" in varies:
         varies["alloc_space"] |= [_once(old, current, key) for key in names]
@@ -200,7 +195,6 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         *(names, seconds, cpu, allocated, varies, alike),
         layouts=together > 0,
         rewritten=_rewritten(base) or _rewritten(new),
-        uneven=uneven,
         apart=apart,
     )
 

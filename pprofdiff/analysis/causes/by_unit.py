@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf, log
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Direction, Finding, Findings
+from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
+from pprofdiff.analysis.causes.place_words import amount
+from pprofdiff.analysis.causes.places import whole_of
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import MOST
+from pprofdiff.analysis.policy import COVERS, MOST
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.causes.carriers import Code
@@ -23,50 +26,9 @@ _MOST = 5
 _CAUSES = 2
 # Allocation sites of units whose time did not change.
 _SITES = 3
-# That many times another's change, in logarithms.
-_FAR = 2.0
 # The functions of a finding and its direction: what is one cause of several units.
 _Change = tuple[tuple[str, ...], Direction]
 _ABOUT = "CPU per op is approximate: it rests on estimated iterations."
-
-
-def change_apart(comparison: Comparison, moved: Sequence[Unit]) -> bool:
-    """Return whether benchmarks changed differently.
-
-    Not all did, not in one direction, or one surely by far more than another: then the
-    cost of their mix describes none of them.
-    """
-    benchmarks = () if comparison.turns is None else comparison.turns.names
-    ways = {unit.cost.ratio > 1 for unit in moved}
-    if len(ways) > 1 or 0 < len(moved) < len(benchmarks):
-        return True
-    return _far_apart(moved)
-
-
-def _far_apart(moved: Sequence[Unit]) -> bool:
-    """Return whether one unit's cost surely changed by far more than another's."""
-    logs = [
-        sorted(abs(log(end)) for end in (unit.cost.low, unit.cost.high))
-        for unit in moved
-        if unit.cost.low > 0 and unit.cost.high < inf
-    ]
-    least = min((high for _, high in logs), default=0.0)
-    return max((low for low, _ in logs), default=0.0) > _FAR * least
-
-
-def run_apart(
-    comparison: Comparison, moved: Sequence[Unit], findings: Findings
-) -> bool:
-    """Return whether a cause is of functions that some changed unit does not run.
-
-    Then the units run different code, and the mean of it is no cost of any.
-    """
-    causes = [one for one in findings.numbered if one.functions]
-    for _, of_unit in changed_units(comparison, moved):
-        ran = set(_sampled(of_unit))
-        if any(ran.isdisjoint(one.functions) for one in causes):
-            return True
-    return False
 
 
 def causes_of_units(
@@ -75,7 +37,8 @@ def causes_of_units(
     """Yield the causes of each changed unit, followed by their consequences.
 
     A function that changed the same way in several units is a cause once, with the
-    amounts of the others. Findings have no claim, since they have one unit's samples.
+    amounts of the others; so is one that covers what changed in those. Findings have no
+    claim, since they have one unit's samples.
     """
     about = _ABOUT if comparison.alone is None else ""
     found: list[Finding] = []
@@ -99,6 +62,11 @@ def causes_of_units(
         if not causes and known.isdisjoint(_sampled(of_unit)):
             # Otherwise a cause of other units runs here too: nothing else is likelier.
             causes = why.causes
+        covering = _covering(of_unit, causes, found)
+        if covering is not None:
+            at, cause = covering
+            found[at] = _also_in(found[at], names, cause)
+            causes = tuple(one for one in causes if one.claim is None)
         for cause in causes[:_CAUSES]:
             change = (cause.functions, cause.direction), cause.site is not None
             at = first.setdefault(change, len(found))
@@ -110,6 +78,37 @@ def causes_of_units(
                 for finding in (cause, *why.consequences(cause.id))
             )
     yield from found
+
+
+def _covering(
+    of_unit: Comparison, causes: Sequence[Finding], known: Sequence[Finding]
+) -> tuple[int, Finding] | None:
+    """Return the `known` cause that covers the CPU of a unit's own, with its amount.
+
+    One change is a cause once, though samples of two units lead to different functions
+    in it.
+    """
+    own = sum(one.explains or 0.0 for one in causes)
+    cpu = Case(of_unit).cpu
+    changes = {(one.functions, one.direction) for one in known}
+    same = any((one.functions, one.direction) in changes for one in causes)
+    if not own or cpu is None or same:
+        return None
+    # What is new does work that others did: it may cost more than the unit.
+    least = min(own, cpu.total_delta, key=abs)
+    if cpu.diff.model is not None:
+        cpu = replace(cpu, model=cpu.diff.model)
+    rows = {name: row for row, name in enumerate(cpu.names)}
+    for at, one in enumerate(known):
+        row = rows.get(one.functions[0], -1) if one.functions else -1
+        if row < 0 or one.parent is not None or one.site is not None:
+            continue
+        place = whole_of(cpu, row)
+        covers = place.delta(cpu) * own >= COVERS * least * own
+        same = one.direction == cpu.way(place.delta(cpu))
+        if covers and same and cpu.change(place.claim).significant:
+            return at, one._replace(amount=amount(cpu, place))
+    return None
 
 
 def _explains_little(

@@ -26,7 +26,6 @@ from pprofdiff.analysis.causes.finding import (
     Severity,
     severity_of,
 )
-from pprofdiff.analysis.causes.one_unit import in_one_unit, largest_in, only_varies
 from pprofdiff.analysis.causes.places import (
     Place,
     Program,
@@ -74,7 +73,6 @@ from pprofdiff.analysis.causes.wording import (
     listed,
     others,
 )
-from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import (
     COVERS,
@@ -126,25 +124,7 @@ class _View(NamedTuple):
     totals: Allocated
     sites: Sites | None
     moved: bool
-    mix: bool
-    comparison: Comparison
     texts: Texts | None
-
-    def allocates(self, counted: str, *, several: bool = False) -> str:
-        """Return what a place allocates as a sentence, beginning with bytes per op.
-
-        With several benchmarks, the counts are averages. A place may be `several`
-        functions.
-        """
-        sentence = f"{'They allocate' if several else 'It allocates'} {counted}"
-        if not self.mix:
-            return sentence
-        sentence = f"{sentence} on average"
-        if self.totals.space is None:
-            return sentence
-        whole = f"{arrow(*self.totals.space, 'B')}/op"
-        known = counted.startswith(whole)
-        return sentence if known else f"{sentence} (all functions: {whole})"
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
@@ -159,11 +139,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     program = None if cpu is None else Program(cpu, tests_apart=True)
     totals = allocated(case.comparison)
     of_sites = Sites.of(case.comparison) if totals.changed else None
-    turns = case.comparison.turns
-    mix = turns is not None and len(turns.names) > 1
-    view = _View(
-        cpu, program, totals, of_sites, moved, mix, case.comparison, case.texts
-    )
+    view = _View(cpu, program, totals, of_sites, moved, case.texts)
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -377,14 +353,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     said = _said_of(view, site, name, delta)
     counted = amounts(view.totals, said) if known and said and not aside else ""
     sentences = place_words.sentences(cpu, place)
-    # Averaged over many ops of other benchmarks, a change may round to nothing.
     if said is not None and " → " in counted:
         all_ = " cum" if place.whole and said is site else ""
-        one = view.mix and not place.others
-        of_unit = in_one_unit(view.comparison, name, cum=place.whole) if one else ""
-        several = len(place.callers) > 1
-        every = view.allocates(f"{counted}{all_}", several=several)
-        sentences = [of_unit or every, *sentences]
+        who = "They allocate" if len(place.callers) > 1 else "It allocates"
+        sentences = [f"{who} {counted}{all_}", *sentences]
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
@@ -470,8 +442,11 @@ def _as_counted(cpu: CPUComparison, place: Place) -> bool:
     """Return whether samples per counted op show most of a place's change as well.
 
     Values are scaled to the CPU per op of timed turns. If samples per op disagree with
-    it, each function changes by the difference, whether its own cost did or not.
+    it, each function changes by the difference, whether its own cost did or not. What
+    one side alone runs is new or gone at any scale.
     """
+    if not (place.base and place.new):
+        return True
     by = cpu.diff.normalization
     base, new = by.scaled(place.base, place.new)
     apart, delta = sqrt(by.apart), new - base
@@ -543,13 +518,11 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     large = [
         site
         for site in left
-        # Averaged over many ops of other benchmarks, a change may round to nothing.
         # Fewer objects are maps and slices that grow now and then: how often depends on
         # b.N and other code.
         if max(site.objects) >= OBJECT
         and is_large(view.totals, site)
         and " → " in amounts(view.totals, site)
-        and not (view.mix and only_varies(view.comparison, site.name))
         and not _is_data(site)
     ]
     found = view.sites.with_common_caller(large)
@@ -577,7 +550,7 @@ def _of_site(
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
-    text = _of_total(view, site, counted, alone=len(sites) == 1)
+    text = share_of_change(view.totals, counted, alone=len(sites) == 1)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
@@ -749,17 +722,6 @@ def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> 
         return True
     by_samples = cpu.model.of_samples.one(cpu.runs(own)).significant
     return by_samples or cpu.mark(own) != "noise"
-
-
-def _of_total(view: _View, site: Site, counted: Site, *, alone: bool) -> str:
-    """Return what a site is of all that is allocated, as a sentence, or ""."""
-    one = view.mix and not site.gone and not site.helpers
-    of_unit = in_one_unit(view.comparison, site.name) if one else ""
-    if of_unit:
-        return f"{of_unit}."
-    share = share_of_change(view.totals, counted, alone=alone, mix=view.mix)
-    most = largest_in(view.comparison, site.name) if one else ""
-    return f"{share} {most}.".strip() if most else share
 
 
 def _is_flat(of: Sites, site: Site) -> bool:

@@ -788,27 +788,28 @@ def _no_more(counted: _Pair, own: _Pair, held: _Pair | None) -> _Pair:
 
 
 def exceeds(totals: Allocated, site: Site) -> bool:
-    """Return whether profiles have more bytes of a site than benchmarks count."""
+    """Return whether profiles have more bytes of a site than benchmarks count.
+
+    What a process allocates at its start is a little of few operations.
+    """
     if totals.space is None:
         return False
     return any(
-        own > all_ * (1 + MINOR) + _CUT_OFF
+        own > all_ * (1 + LITTLE) + _CUT_OFF
         for all_, own in zip(totals.space, site.space, strict=True)
     )
 
 
-def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) -> str:
+def share_of_change(totals: Allocated, site: Site, *, alone: bool) -> str:
     """Return a function's part of the change in allocations per op, as a sentence.
 
     Only a function named `alone` has the whole change. "" if the function changed the
-    other way, or by more than the total. With `mix`, ops are those of several
-    benchmarks.
+    other way, or by more than the total.
     """
     known = list(_known(totals, site))
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
     if not changes or not site.agrees:
         return ""
-    averaged = " on average" if mix else ""
     largest = 1 + MINOR
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
@@ -820,8 +821,8 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
         )
         if alone:
             nearly = "" if all(_alike(*one) for one in changes) else "nearly "
-            return f"That is {nearly}the whole change in {counts}{averaged}."
-        return "A mean over the benchmarks." if mix else ""
+            return f"That is {nearly}the whole change in {counts}."
+        return ""
     part, change = changes[0]
     whole = f"{amount(change, 'B', signed=True)}/op"
     clauses = [f"{amount(part, 'B', signed=True)} of {whole}"]
@@ -831,7 +832,7 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool, mix: bool) ->
             for a, b in changes[1:]
             if _objects(abs(a)) != "0"
         ]
-    return f"That is {', '.join(clauses)}{averaged}."
+    return f"That is {', '.join(clauses)}."
 
 
 def _alike(part: float, change: float) -> bool:

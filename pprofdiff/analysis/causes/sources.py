@@ -283,12 +283,11 @@ def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
 
     It is known where each has profiles of its own.
     """
-    if comparison.alone is None:
+    turns = comparison.turns
+    if comparison.alone is None or turns is None or len(moved) == len(turns.names):
         return None
-    from pprofdiff.analysis.causes.by_unit import change_apart, changed_units
+    from pprofdiff.analysis.causes.by_unit import changed_units
 
-    if not change_apart(comparison, moved):
-        return None
     functions, benchmarks = set[str](), list[str]()
     for units, of_unit in changed_units(comparison, moved):
         if of_unit.cpu is not None:

@@ -213,27 +213,16 @@ def _found(
     """Return the findings with numbers still marked in their sentences."""
     case = Case(comparison, code)
     if comparison.measured:
-        from pprofdiff.analysis.causes.by_unit import (
-            causes_of_units,
-            change_apart,
-            run_apart,
-        )
+        from pprofdiff.analysis.causes.by_unit import causes_of_units
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
-        alone = comparison.alone is not None
-        measured = Findings((), None)
-        apart = alone and change_apart(comparison, moved)
-        if not apart:
-            measured = causes_of_measured(case, moved=verdict in _WAYS)
-            # Where only counted sites explain a mean, each benchmark's own say more.
-            several = alone and len(moved) > 1
-            apart = several and (
-                _only_sites(measured) or run_apart(comparison, moved, measured)
-            )
-        if apart:
+        if comparison.alone is not None:
+            # A mean over benchmarks is the cost of none of them.
             of_each = causes_of_units(comparison, moved, code)
             measured = Findings(tuple(of_each), None)
+        else:
+            measured = causes_of_measured(case, moved=verdict in _WAYS)
         return measured._replace(found=(*measured.found, *waited))
     rules = _rules(case) if comparison.split is None else _of_processes(case)
     drafts = [finding for rule in rules for finding in rule(case)]
@@ -255,12 +244,6 @@ def _found(
     if case.cpu is not None and covered is not None:
         explains = explained(case.cpu, covered)
     return Findings(found, explains)
-
-
-def _only_sites(findings: Findings) -> bool:
-    """Return whether all causes are allocation sites."""
-    causes = findings.numbered
-    return bool(causes) and all(one.site is not None for one in causes)
 
 
 def _severe(findings: Findings) -> bool:

@@ -53,13 +53,8 @@ def of_other_ops(report: ReportModel) -> bool:
 
 def of_single_benchmarks(report: ReportModel) -> bool:
     """Return whether each cause is of one benchmark, or of one label's value."""
-    if any(one.unit for one in report.findings.numbered):
-        return True
-    if report.comparison.alone is None:
-        return False
-    from pprofdiff.analysis.causes.by_unit import change_apart
-
-    return change_apart(report.comparison, report.outcome.moved)
+    alone = report.comparison.alone is not None
+    return alone or any(one.unit for one in report.findings.numbered)
 
 
 def outside_notes(account: Account) -> Iterator[str]:

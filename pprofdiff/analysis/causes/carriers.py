@@ -88,8 +88,11 @@ class Carriers:
         )
 
     @cached_property
-    def _checked(self) -> tuple[tuple[ChangedHunk, ...], frozenset[int]]:
-        """The hunks of all functions, and the functions whose text is the built one."""
+    def _checked(self) -> tuple[tuple[ChangedHunk, ...], frozenset[int], set[int]]:
+        """The hunks of all functions, and the functions whose text is the built one.
+
+        Apart from these, those that only changed callers of one side call.
+        """
         changed: list[ChangedHunk] = []
         known = set[int]()
         for row, places in self.looked_up:
@@ -99,7 +102,7 @@ class Carriers:
                 changed += (ChangedHunk(row, places, hunk) for hunk in hunks)
         left = self._called_on_one_side(changed)
         kept = tuple(one for one in changed if one.row not in left)
-        return kept, frozenset(known - left)
+        return kept, frozenset(known - left), left
 
     def _called_on_one_side(self, changed: Sequence[ChangedHunk]) -> set[int]:
         """Return the changed functions that only one side's changed callers call.
@@ -201,10 +204,11 @@ class Carriers:
 
     @property
     def texts(self) -> Texts:
-        """Whose text changed, and whose did not."""
+        """Whose text changed, and whose did not, as far as both sides run it."""
         rows = np.arange(len(self.diff.paired_functions.names))
         changed = np.isin(rows, list(self.by_row))
-        return Texts(changed, np.isin(rows, list(self.known)) & ~changed)
+        same = np.isin(rows, list(self.known | self._checked[2]))
+        return Texts(changed, same & ~changed)
 
     @property
     def changed(self) -> tuple[ChangedHunk, ...]:

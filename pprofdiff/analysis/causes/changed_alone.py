@@ -77,7 +77,10 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     }
     # What both sides declare comes first, and last what is not the program's own.
     alone = {row: not all(_sides(carriers, row)) for row in size}
-    order = {row: (_of_tests(carriers, row), alone[row], -size[row]) for row in size}
+    order = {
+        row: (_of_tests(carriers, row), alone[row], row in carriers.idle, -size[row])
+        for row in size
+    }
     rows = _each_once(carriers, sorted(size, key=order.__getitem__), names)
     places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"

@@ -789,7 +789,8 @@ def _first(names: Sequence[str]) -> str:
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     """Return the verb of a site with its helpers, and the sentence that names them."""
-    first, verb = site.helpers[0], f"allocates {'less' if fewer else 'more'}:"
+    first = max(site.helpers, key=lambda one: sum(one.space))
+    verb = f"allocates {'less' if fewer else 'more'}:"
     if site.is_cum:
         inside = (
             f"{place_words.called(one.name)} {arrow(*one.space, 'B')}/op"

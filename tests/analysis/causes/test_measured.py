@@ -294,6 +294,12 @@ MOVED = [
         "p.F with 2 functions below it that allocate only in new allocates more: 800 → 1,000 B/op",
         "p.G: 0 → 500 B/op",
     ),
+    (
+        {("F",): (8, 800)},
+        {("F",): (4, 400), ("G", "F"): (5, 100), ("H", "F"): (2, 500)},
+        "p.F with 2 functions below it that allocate only in new allocates more: 800 → 1,000 B/op",
+        "The largest of them is p.H: 0 → 500 B/op",
+    ),
     # What a function did that is gone, it does itself, for less.
     (
         {("F",): (2, 200), ("G", "F"): (9, 900)},
@@ -575,6 +581,10 @@ def test_of_more_bytes_than_benchmarks_count_a_site_has_its_part():
     counted = totals._replace(space=(2480.0, 2100.0))
     space = within(counted, own._replace(held=(2642.0, 2100.0))).space
     assert space == pytest.approx((2380, 2000))
+    # What runs differ by is no pool.
+    loose = counted._replace(apart=50.0)
+    space = within(loose, own._replace(held=(2642.0, 2100.0))).space
+    assert space == pytest.approx((2480 * 2565 / 2642, 2000))
     # A site that has all of them has all that is counted.
     alone = within(totals, own._replace(held=(2565.0, 2000.0))).space
     assert alone[0] == pytest.approx(2480)

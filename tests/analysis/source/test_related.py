@@ -159,7 +159,7 @@ def elsewhere(file):
         ),
         (
             CHANGED | CHANGED_FAR,
-            "m.(*T).Outer and m.Far are the functions in the CPU profile that the diff changes",
+            "m.Far and m.(*T).Outer are the functions in the CPU profile that the diff changes",
         ),
         (
             {"README": "what it does"},
@@ -323,17 +323,9 @@ def of_declared(tmp_path, base, new, **samples):
             for name in samples
             if f"func {name}()" in text
         }
-        # Methods are given by their type: `T` is `(T).Len`.
-        starts |= {
-            f"{name}.Len": lines.index(f"func (s {name}) Len() {{") + 1
-            for name in samples
-            if f"func (s {name}) Len()" in text
-        }
         sides.append(
             {
-                (Frame(f"m.{name}", "/b/m/f.go", at + 1, at),): samples[
-                    name.removesuffix(".Len")
-                ]
+                (Frame(f"m.{name}", "/b/m/f.go", at + 1, at),): samples[name]
                 for name, at in starts.items()
             }
         )
@@ -363,6 +355,13 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
         said
         == "m.B, m.C, m.D and 2 others are the functions in the CPU profile that the diff changes"
     )
+
+
+def test_a_function_whose_changed_lines_did_not_run_is_named_last(tmp_path):
+    """All samples are in the first line of each."""
+    base = declared(F="a x", G="x c")
+    said = of_declared(tmp_path, base, base.replace("x()", "y()"), F=90, G=9)
+    assert said.startswith("m.G and m.F are")
 
 
 def test_functions_of_one_side_are_named_after_those_that_changed(tmp_path):

@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount
 from pprofdiff.analysis.causes.places import whole_of
+from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
@@ -66,7 +67,7 @@ def causes_of_units(
         if covering is not None:
             at, cause = covering
             found[at] = _also_in(found[at], names, cause)
-            causes = tuple(one for one in causes if one.claim is None)
+            causes = _outside(of_unit, causes, cause)
         for cause in causes[:_CAUSES]:
             change = (cause.functions, cause.direction), cause.site is not None
             at = first.setdefault(change, len(found))
@@ -109,6 +110,15 @@ def _covering(
         if covers and same and cpu.change(place.claim).significant:
             return at, one._replace(amount=amount(cpu, place))
     return None
+
+
+def _outside(
+    of_unit: Comparison, causes: Sequence[Finding], covering: Finding
+) -> tuple[Finding, ...]:
+    """Return allocation sites that are no part of a function that covers the CPU."""
+    sites = Sites.of(of_unit)
+    inside = frozenset() if sites is None else sites.inside(covering.functions[:1])
+    return tuple(one for one in causes if one.site and inside.isdisjoint(one.functions))
 
 
 def _explains_little(

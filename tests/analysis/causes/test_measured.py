@@ -509,7 +509,11 @@ def test_a_cause_of_one_benchmark_is_that_of_others_whose_change_it_covers():
     sides = [
         [
             Unit({path("F", bench="A"): 100 * n} | REST, name="A"),
-            Unit({path("G", "F", bench="B"): 90 * n} | REST, name="B"),
+            Unit(
+                {path("G", "F", bench="B"): 90 * n} | REST,
+                {path("runtime.mallocgc", "G", "F", bench="B"): (n, 640 * n)},
+                name="B",
+            ),
         ]
         for n in (2, 6)
     ]

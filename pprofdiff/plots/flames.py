@@ -19,10 +19,9 @@ from pprofdiff.analysis.call_tree import (
     CallTree,
     call_tree,
     inclusive,
-    needed,
 )
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.frames import functions_of
+from pprofdiff.analysis.causes.frames import functions_of, needed_next_to
 from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.chain_tree import chain_tree, without_packages
 from pprofdiff.analysis.judge.scaling import Normalization
@@ -228,7 +227,7 @@ def _stacks(
         _names_of(diff, tree),
         spellings,
         diff.normalization,
-        needed(diff, inclusive(tree), whole=True),
+        needed_next_to(diff, causes, np.append(-1, tree.name), inclusive(tree)),
         scale_of(diff),
         f"{diff.name}: stacks, {sides}, in {unit_words(diff)}",
         [row for _, rows in of_causes for row in rows],

@@ -1,14 +1,19 @@
-"""Which functions of a call tree belong to a cause."""
+"""Which functions of a call tree belong to a cause, and which changed by it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pprofdiff.analysis.call_tree import CallTree, Ends
+from pprofdiff.analysis.call_tree import CallTree, Ends, needed
 from pprofdiff.analysis.causes.finding import Claim, Finding
+from pprofdiff.analysis.judge.judgement import Runs
+from pprofdiff.analysis.ledger.views import merged
+from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct
 
 # Relative error of sums of floats.
@@ -37,6 +42,31 @@ def functions_of(
             rows = _claimed(diff, tree, ends, cause.claim)
         if rows:
             yield number, rows
+
+
+def needed_next_to(
+    diff: ProfileDiff, causes: Sequence[Finding], rows: Column, runs: Runs[Column]
+) -> NDArray[np.float64] | None:
+    """Return what `call_tree.needed` does for sums of functions or their frames.
+
+    Nothing is needed of what has most of a cause's change: that may rest on more than
+    the samples of a few runs, which test each row alone. `rows` of the union are -1 for
+    no function; if the first is, it is the whole profile.
+    """
+    needs = needed(diff, runs, whole=bool(len(rows)) and bool(rows[0] < 0))
+    own = {
+        name: cause.own
+        for cause in reversed(causes)
+        for name in cause.functions
+        if cause.own and not cause.unit and diff.name == "cpu"
+    }
+    if needs is None or not own:
+        return needs
+    names = diff.paired_functions.names
+    least = np.array([*(own.get(name, np.inf) for name in names), np.inf])[rows]
+    delta = diff.normalization.delta(*merged(runs))
+    needs[delta * np.sign(least) >= MOST * np.abs(least)] = 0.0
+    return needs
 
 
 def _fits(claim: Claim, diff: ProfileDiff) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.call_tree import CallTree, Ends, call_tree, inclusive, needed
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.frames import functions_of
+from pprofdiff.analysis.causes.frames import functions_of, needed_next_to
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import few_valued
@@ -156,7 +156,7 @@ def _document(
     )
     return {
         **document(drawn, tree, place, shown, distinct_names(shown), quantum),
-        **_marks(diff, tree, rows),
+        **_marks(diff, tree, rows, causes),
         "was": _base_names(diff, rows),
         "hidden": hidden.encoded(quantum) if tree.folded.any() else None,
         "left": left,
@@ -258,13 +258,19 @@ def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[
     return labels[:_KEYS]
 
 
-def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]:
+def _marks(
+    diff: ProfileDiff, tree: CallTree, rows: list[int], causes: Sequence[Finding]
+) -> dict[str, Any]:
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
     of_names = diff.paired_functions.runs("cum").map(lambda run: run[rows])
     needs, beyond = [], []
-    for runs in (below, own, of_names):
-        need = needed(diff, runs, whole=runs is below)
+    of_rows = np.array(rows, np.int64)
+    for runs, need in (
+        (below, needed_next_to(diff, causes, np.append(-1, tree.name), below)),
+        (own, needed(diff, own)),
+        (of_names, needed_next_to(diff, causes, of_rows, of_names)),
+    ):
         if need is None:
             return {"marks": None, "functions": None, "reach": None}
         needs.append(need)

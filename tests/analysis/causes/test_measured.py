@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.frames import needed_next_to
 from pprofdiff.analysis.causes.measured import _cost_of, _verb
 from pprofdiff.analysis.causes.places import Program, places, whole_of, with_moved
 from pprofdiff.analysis.causes.sites import (
@@ -26,6 +28,7 @@ from pprofdiff.analysis.causes.sites import (
 )
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.wording import read
+from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.findings import why
@@ -1530,3 +1533,21 @@ def test_cpu_of_one_benchmark_is_no_part_of_what_another_one_allocates():
     titles = [one.title for one in found.causes]
     assert any(title.startswith("B: p.F uses 78% less CPU") for title in titles)
     assert any(title.startswith("A: p.F allocates less") for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("unit", "way", "marked"), [("", 1, {"F"}), ("All", 1, set()), ("", -1, set())]
+)
+def test_frames_with_most_of_a_cause_s_change_have_its_mark(unit, way, marked):
+    """Runs differ by more than the change: no row is significant by itself."""
+    base = Unit({path("F"): 600} | REST, uneven=0.9)
+    diff = compared(base, base._replace(cpu={path("F"): 900} | REST)).cpu
+    rows = np.arange(len(diff.paired_functions.names))
+    runs = diff.paired_functions.runs("cum")
+    delta = diff.normalization.delta(*merged(runs))
+    name = f"{PACKAGE}.F"
+    own = way * float(delta[diff.paired_functions.names.index(name)])
+    cause = Finding("place", "", "", (), own=own, functions=(name,), unit=unit)
+    needs = needed_next_to(diff, [cause], rows, runs)
+    found = {diff.paired_functions.names[row] for row in rows[np.abs(delta) >= needs]}
+    assert found == {f"{PACKAGE}.{one}" for one in marked}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
@@ -97,8 +95,6 @@ def _covering(
         return None
     # What is new does work that others did: it may cost more than the unit.
     least = min(own, cpu.total_delta, key=abs)
-    if cpu.diff.model is not None:
-        cpu = replace(cpu, model=cpu.diff.model)
     rows = {name: row for row, name in enumerate(cpu.names)}
     for at, one in enumerate(known):
         row = rows.get(one.functions[0], -1) if one.functions else -1
@@ -107,7 +103,8 @@ def _covering(
         place = whole_of(cpu, row)
         covers = place.delta(cpu) * own >= COVERS * least * own
         same = one.direction == cpu.way(place.delta(cpu))
-        if covers and same and cpu.change(place.claim).significant:
+        # As sure as the unit's own causes are: it has most of their samples.
+        if covers and same:
             return at, one._replace(amount=amount(cpu, place))
     return None
 

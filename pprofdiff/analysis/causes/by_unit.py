@@ -67,8 +67,11 @@ def causes_of_units(
             found[at] = _also_in(found[at], names, cause)
             causes = _outside(of_unit, causes, cause)
         for cause in causes[:_CAUSES]:
-            change = (cause.functions, cause.direction), cause.site is not None
-            at = first.setdefault(change, len(found))
+            change, is_site = (cause.functions, cause.direction), cause.site is not None
+            if is_site and (change, False) in first:
+                # A cause by CPU may say what its function allocates as well.
+                is_site = not found[first[change, False]].sure
+            at = first.setdefault((change, is_site), len(found))
             if at < len(found) and cause.functions:
                 found[at] = _also_in(found[at], names, cause)
                 continue

@@ -175,9 +175,13 @@ class Site(NamedTuple):
 
     @property
     def goes_both_ways(self) -> bool:
-        """Whether the objects are fewer with more bytes, or more with fewer."""
+        """Whether the objects are fewer with more bytes, or more with fewer.
+
+        Objects that read the same on both sides are as many.
+        """
         sizes, counts = (new - base for base, new in (self.space, self.objects))
-        return sizes * counts < 0
+        base, new = map(_objects, self.objects)
+        return sizes * counts < 0 and base != new
 
     @property
     def is_all(self) -> bool:

@@ -525,6 +525,27 @@ def test_a_cause_of_one_benchmark_is_that_of_others_whose_change_it_covers():
     assert re.search("In B: .* → .* cum", cause.text)
 
 
+def test_a_cause_with_its_allocations_has_those_of_other_benchmarks():
+    """In B, where F has few samples, they leave more for the collector."""
+    sides = [
+        [
+            Unit(
+                {path("F", bench=name): own, SCAN: gc} | REST,
+                {path("runtime.mallocgc", "F", bench=name): (2, size)},
+                name=name,
+            )
+            for name, own, gc in (("A", f, 10), ("B", 10, scan))
+        ]
+        for f, scan, size in ((900, 400, 4096), (300, 100, 1024))
+    ]
+    found = report_of(compared(*sides)).findings
+    cause = found.causes[0]
+    assert cause.title.startswith("A: p.F uses 67% less CPU: ")
+    assert "It allocates 4.00 → 1.00 KiB/op." in cause.text
+    assert "In B: 4.00 → 1.00 KiB/op" in cause.text
+    assert not [one for one in found.causes if one.site]
+
+
 def test_other_instances_of_a_generic_function_are_no_other_function():
     """Both began and stopped as `Allocate` in a profile, with other arguments."""
     instances = (

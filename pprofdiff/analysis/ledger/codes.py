@@ -115,10 +115,9 @@ class Classifier(Marker):
 
 
 def allocator(names: list[str]) -> NDArray[np.bool_]:
-    """Return a mask of the allocator's functions in package runtime."""
+    """Return a mask of the allocator's functions, such as bytealg.MakeNoZero."""
     tier = 1 + rules().tiers.index("allocation")
-    of_runtime = np.array([name.startswith("runtime.") for name in names], np.bool_)
-    found: NDArray[np.bool_] = of_runtime & (compile_traits(names).code == tier)
+    found: NDArray[np.bool_] = compile_traits(names).code == tier
     return found
 
 

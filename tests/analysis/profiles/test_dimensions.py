@@ -19,8 +19,12 @@ def owned(name):
     return bool(package) and not is_standard_library(package)
 
 
-# What stacks of the runtime alone end in: their leaf is what called it.
-ALLOCATOR = re.compile(r"runtime\.(?:mallocgc|newobject|newarray|makeslice|growslice)")
+# What stacks of the runtime alone end in, by these names too: their leaf called it.
+ALLOCATOR = re.compile(
+    r"runtime\.(?:mallocgc|newobject|newarray|makeslice|growslice)"
+    r"|internal/bytealg\.MakeNoZero|internal/runtime/maps\.new(?:object|array)"
+    r"|(?:reflect|internal/reflectlite)\.(?:unsafe_New|growslice)"
+)
 
 
 def costs_by_leaf_and_owner(profile, column):

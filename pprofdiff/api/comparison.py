@@ -77,7 +77,8 @@ class Comparison(Reported):
         import pandas as pd
 
         rows: list[tuple[object, ...]] = []
-        for finding in self.report().findings.found:
+        report = self.report()
+        for finding in report.findings.found:
             source = finding.source
             if source is None:
                 continue
@@ -85,7 +86,7 @@ class Comparison(Reported):
                 side = "base" if one.gone else "new"
                 costs: tuple[object, ...] = (None,) * 4
                 if one.base or one.new:
-                    by = self.data.profiles[source.diff].normalization
+                    by = report.profiles_of(finding)[source.diff].normalization
                     costs = one.base, one.new, *by.scaled(one.base, one.new)
                 place = one.function, one.path, one.start, one.end, side
                 commit = one.commits[0] if one.commits else ("", "")

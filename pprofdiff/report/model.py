@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.account.gc import GCAccount, gc_account
 from pprofdiff.analysis.account.model import Account
-from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Findings
+from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Finding, Findings
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.caveat import Caveat
@@ -99,6 +99,18 @@ class ReportModel(NamedTuple):
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons, most informative first."""
         return self.comparison.profiles
+
+    def profiles_of(self, finding: Finding) -> tuple[ProfileDiff, ...]:
+        """Return the comparisons of the samples that a finding's amounts are of.
+
+        Those of a unit of work are of its own samples, per op of it.
+        """
+        if not finding.unit:
+            return self.profiles
+        from pprofdiff.analysis.causes.by_unit import unit_named
+
+        unit = unit_named(self.comparison, self.outcome.units, finding.unit)
+        return self.profiles if unit is None else unit.profiles
 
 
 class Scope(Struct, frozen=True):

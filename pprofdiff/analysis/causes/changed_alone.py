@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.finding import (
     CHANGED_ALONE,
+    OF_CPU,
     Fact,
     Finding,
     with_spans,
@@ -94,7 +95,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     if len(rows) == 1 and not alone[rows[0]] and diff.is_cpu:
         base, new = (int(side[rows[0]]) for side in cum)
         what = f"{names[rows[0]]} (cum)"
-        facts = (Fact(what, "cpu profile", base, new, diff.unit),)
+        facts = (Fact(what, OF_CPU, base, new, diff.unit),)
     named = rows[:SEVERAL]
     source = None
     if named:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.causes.finding import Claim, Direction, Explained, Fact
+from pprofdiff.analysis.causes.finding import OF_CPU, Claim, Direction, Explained, Fact
 from pprofdiff.analysis.causes.wording import words
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
@@ -189,7 +189,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def fact(self, what: str, base: int, new: int) -> Fact:
         """Return raw sums of the profiles as evidence."""
-        return Fact(what, "cpu profile", base, new, self.diff.unit)
+        return Fact(what, OF_CPU, base, new, self.diff.unit)
 
     @property
     def noun(self) -> str:

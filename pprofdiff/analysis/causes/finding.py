@@ -42,6 +42,10 @@ ALLOCS = "allocs profile"
 """The source of facts about what a function allocates."""
 
 
+OF_CPU = "cpu profile"
+"""The source of facts about CPU time that samples show."""
+
+
 class Fact(NamedTuple):
     """One piece of evidence: what, from which input and field, base and new.
 

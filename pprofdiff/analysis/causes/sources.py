@@ -183,9 +183,6 @@ def _with_lines(
                 of_units[finding.unit] = of_unit(finding.unit) or carriers
             own = of_units[finding.unit] if finding.unit else carriers
             source = _of_functions(finding, own)
-        if source is not None and finding.unit:
-            # The tables next to it have the samples of all units together.
-            source = source.without_amounts()
         if source is not None:
             # Lines that cost something themselves are no reason for another cost.
             new = (one for one in source.related if one.lines.place not in said)

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
 from pprofdiff.analysis.causes.finding import (
+    OF_CPU,
     SEVERITIES,
     Claim,
     Direction,
@@ -222,7 +223,7 @@ def _by_chance(node: _Node) -> bool:
 
 def _of_samples(finding: Finding) -> bool:
     """Return whether CPU samples alone show a finding."""
-    return all(fact.source == "cpu profile" for fact in finding.evidence)
+    return all(fact.source == OF_CPU for fact in finding.evidence)
 
 
 def _contrary(finding: Finding, explains: float) -> bool:

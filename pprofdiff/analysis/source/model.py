@@ -106,8 +106,3 @@ class SourceOfFinding(NamedTuple):
     related: tuple[RelatedLines, ...] = ()
     only: tuple[ChangedLines, ...] = ()
     holding: frozenset[str] = frozenset()
-
-    def without_amounts(self) -> SourceOfFinding:
-        """Return the same lines without costs of their own."""
-        lines = (one._replace(base=0, new=0) for one in self.lines)
-        return self._replace(lines=tuple(lines))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.finding import OF_CPU, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
-from pprofdiff.analysis.policy import MINOR
+from pprofdiff.analysis.policy import GOOD_PART, MINOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
@@ -108,12 +108,13 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     added = _added(source, finding)
     with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
     for i, lines in enumerate(source.lines):
-        diff = report.profiles[source.diff]
+        diff = report.profiles_of(finding)[source.diff]
         amount = ""
         # A function of one side has its cost in the title.
         whole = lines.added or lines.dropped
         shown = not (whole and lines.function in finding.functions)
         shown &= not _exceeds(diff, lines) and not _is_of_more(diff, finding, lines)
+        shown &= _carries(diff, finding, lines)
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
@@ -154,6 +155,25 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
     rows = [i for i, name in enumerate(functions.names) if name == lines.function]
     base, new = (int(side[rows].sum()) for side in functions.raw("cum"))
     return lines.base > base or lines.new > new
+
+
+def _carries(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
+    """Return whether lines have a good part of the change that a finding is about.
+
+    Others change what the rest of the function costs.
+    """
+    fact = finding.evidence[0] if finding.evidence else None
+    if fact is None or fact.base is None or fact.new is None:
+        return True
+    part = diff.normalization.delta(lines.base, lines.new)
+    if finding.site is not None:
+        whole = fact.new - fact.base
+        in_bytes = diff.sample_type.type == "alloc_space"
+        return in_bytes and part * whole >= GOOD_PART * whole**2
+    if fact.source != OF_CPU or not diff.is_cpu:
+        return True
+    whole = diff.normalization.delta(int(fact.base), int(fact.new))
+    return part * whole >= GOOD_PART * whole**2
 
 
 def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -839,6 +840,32 @@ def test_the_calls_of_another_benchmark_are_not_said(tmp_path, slower):
     named = "All: p.G (g.go:4, " if slower == "All" else "Other: p.F "
     assert f"1. {named}" in written
     assert "Changed: g.go:4" not in written
+
+
+@pytest.mark.parametrize(("more", "carries"), [(300, True), (40, False)])
+def test_changed_lines_have_their_cost_in_the_benchmark_if_they_carry_it(
+    tmp_path, more, carries
+):
+    """Of 300 samples that F costs more, they have all or few."""
+    sides = [
+        [
+            Unit(
+                {
+                    ((f"{PACKAGE}.F", "/b/p/f.go", line), *path("F", bench=name)[1:]): n
+                    for line, n in ((5, 600 + own), (6, 300 + rest))
+                },
+                name=name,
+            )
+            for name, own, rest in (("All", changed, others), ("Other", 0, 0))
+        ]
+        for changed, others in ((0, 0), (more, 300 - more))
+    ]
+    body = COMMENTED.replace("work()", "work()\n\trest()") % "F"
+    files = {"f.go": body}, {"f.go": body.replace("work()", "work(1)")}
+    sources = committed(tmp_path, "example.com/p", *files)
+    written = text(report_of(compared(*sides), sources=sources))
+    (changed,) = re.findall("Changed: ([^;]*);", written)
+    assert changed == ("5, cum 6.12 → 9.18 ms/op" if carries else "f.go:5")
 
 
 def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path):

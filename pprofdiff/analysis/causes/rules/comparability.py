@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_code import of_one_side
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
+from pprofdiff.analysis.causes.finding import OF_CPU, Claim, Fact, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions, numeral, times
 from pprofdiff.analysis.control.alike import functions_alike, scaled_alike
 from pprofdiff.analysis.control.estimate import control
@@ -268,7 +268,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         f"did {'more' if more else 'less'} work",
         "That is what another load does. Rows that changed by another factor are what "
         "differs.",
-        (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
+        (Fact("pace of most functions", OF_CPU, 1.0, load.ratio, "ratio"),),
         f"Pass {flag} to compare per op.",
         severity="minor",
     )
@@ -326,7 +326,7 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
         f"{named} and all groups keep their shares of the CPU. A machine that is "
         f"{'slower' if more else 'faster'} by as much does that too; virtual machines "
         "vary by 12 to 17% from run to run.",
-        (Fact("CPU per op", "cpu profile", base, new, diff.unit),),
+        (Fact("CPU per op", OF_CPU, base, new, diff.unit),),
         direction="worse" if more else "better",
         claim=cpu.all,
         weight=float("inf"),

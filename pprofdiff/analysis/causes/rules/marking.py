@@ -11,7 +11,7 @@ from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Fact, Finding
+from pprofdiff.analysis.causes.finding import OF_CPU, Fact, Finding
 from pprofdiff.analysis.causes.wording import fixed
 from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
@@ -169,7 +169,7 @@ def busy(case: Case) -> Iterator[Finding]:
         "Other processes or a CPU limit took the rest; the profile's CPU is right.",
         (
             Fact("cores of marking", "gctrace A+D+I", *logged, "cores"),
-            Fact("cores of marking", "cpu profile", *profiled, "cores"),
+            Fact("cores of marking", OF_CPU, *profiled, "cores"),
         ),
         weight=abs(logged[1] - profiled[1]) / max(*logged, 1e-9),
     )

@@ -93,21 +93,22 @@ def _covering(
     own = sum(one.explains or 0.0 for one in causes)
     cpu = Case(of_unit).cpu
     changes = {(one.functions, one.direction) for one in known}
-    same = any((one.functions, one.direction) in changes for one in causes)
-    if not own or cpu is None or same:
+    if any((one.functions, one.direction) in changes for one in causes):
         return None
     # What is new does work that others did: it may cost more than the unit.
-    least = min(own, cpu.total_delta, key=abs)
+    if cpu is None or own * cpu.total_delta <= 0:
+        return None
+    least = min(abs(own), abs(cpu.total_delta))
     rows = {name: row for row, name in enumerate(cpu.names)}
     for at, one in enumerate(known):
         row = rows.get(one.functions[0], -1) if one.functions else -1
         if row < 0 or one.parent is not None or one.site is not None:
             continue
         place = whole_of(cpu, row)
-        covers = place.delta(cpu) * own >= COVERS * least * own
-        same = one.direction == cpu.way(place.delta(cpu))
+        delta = place.delta(cpu)
+        covers = delta * own > 0 and abs(delta) >= COVERS * least
         # As sure as the unit's own causes are: it has most of their samples.
-        if covers and same:
+        if covers and one.direction == cpu.way(delta):
             return at, one._replace(amount=amount(cpu, place))
     return None
 

@@ -139,14 +139,17 @@ def _who(
 ) -> str:
     """Return which functions with samples differ, the first ones by name."""
     if not rows:
-        return f"The diff changes no function in the {profile}"
+        renamed = any(old != new for old, new in carriers.renamed.items())
+        but = " but for names" if renamed else ""
+        return f"The diff changes no function in the {profile}{but}"
     said = distinct_names([names[row] for row in rows[:SEVERAL]])
     for i, row in enumerate(rows[:SEVERAL]):
         base, new = _sides(carriers, row)
         if not (base and new):
             said[i] += " (new)" if new else " (gone)"
     who = listed([*said, *others(len(rows) - SEVERAL)])
-    are = "is the function" if len(rows) == 1 else "are the functions"
+    # Where only names of renamed functions differ, it changes others as well.
+    are = "is a function" if len(rows) == 1 else "are functions"
     return f"{who} {are} in the {profile} that the diff changes"
 
 

@@ -152,15 +152,15 @@ def elsewhere(file):
     [
         (
             CHANGED,
-            "m.(*T).Outer is the function in the CPU profile that the diff changes",
+            "m.(*T).Outer is a function in the CPU profile that the diff changes",
         ),
         (
             CHANGED_FAR,
-            "m.Far is the function in the CPU profile that the diff changes",
+            "m.Far is a function in the CPU profile that the diff changes",
         ),
         (
             CHANGED | CHANGED_FAR,
-            "m.Far and m.(*T).Outer are the functions in the CPU profile that the diff changes",
+            "m.Far and m.(*T).Outer are functions in the CPU profile that the diff changes",
         ),
         (
             {"README": "what it does"},
@@ -173,7 +173,7 @@ def elsewhere(file):
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is the function in the CPU profile that the diff changes; elsewhere it changes x.go",
+            "m.(*T).Outer is a function in the CPU profile that the diff changes; elsewhere it changes x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
@@ -181,17 +181,17 @@ def elsewhere(file):
         ),
         (
             CHANGED | TESTS,
-            "m.(*T).Outer is the function in the CPU profile that the diff changes",
+            "m.(*T).Outer is a function in the CPU profile that the diff changes",
         ),
         # Go ignores such files.
         (
             CHANGED | {"_x.go": "package m\n"},
-            "m.(*T).Outer is the function in the CPU profile that the diff changes",
+            "m.(*T).Outer is a function in the CPU profile that the diff changes",
         ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is the function in the CPU profile that the diff changes; elsewhere it changes outer.go:9",
+            "m.(*T).Outer is a function in the CPU profile that the diff changes; elsewhere it changes outer.go:9",
         ),
     ],
 )
@@ -210,7 +210,7 @@ def test_causes_without_changed_lines_are_followed_by_what_changed(tmp_path):
     cause = Finding("x", "m.F allocates more", "", (), severity="major")
     findings = of_functions(tmp_path, CHANGED_FAR, causes=(cause,)).found
     assert [one.id for one in findings] == ["x", CHANGED_ALONE]
-    assert findings[1].title.startswith("m.Far is the function")
+    assert findings[1].title.startswith("m.Far is a function")
     info = cause._replace(severity="info")
     findings = of_functions(tmp_path, CHANGED_FAR, causes=(info,)).found
     assert [one.id for one in findings] == [CHANGED_ALONE, "x"]
@@ -221,14 +221,14 @@ def test_a_closure_that_changed_is_named_without_its_function(tmp_path):
     frames = Frame("m.F", "/b/m/f.go", 4, 3), Frame("m.F.func1", "/b/m/f.go", 5, 4)
     (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
     assert found.functions == ("m.F.func1",)
-    assert found.title.startswith("m.F.func1 is the function")
+    assert found.title.startswith("m.F.func1 is a function")
 
 
 def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path):
     body = "package m\n\nfunc F[T any](t T) {\n	%s(t)\n}\n"
     frames = (Frame(f"m.F[{kind}]", "/b/m/f.go", 4, 3) for kind in ("int", "string"))
     (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
-    assert found.title.startswith("m.F is the function")
+    assert found.title.startswith("m.F is a function")
 
 
 def test_many_places_are_counted_in_their_files(tmp_path):
@@ -260,7 +260,7 @@ def of_one_file(tmp_path, texts, frames):
     [
         (
             {"m.F", "m.Far"},
-            "m.Far is the function in the CPU profiles of Get and Put that the diff changes; elsewhere it changes outer.go:5",
+            "m.Far is a function in the CPU profiles of Get and Put that the diff changes; elsewhere it changes outer.go:5",
         ),
         (
             {"m.F"},
@@ -354,7 +354,7 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     )
     assert (
         said
-        == "m.B, m.C, m.D and 2 others are the functions in the CPU profile that the diff changes"
+        == "m.B, m.C, m.D and 2 others are functions in the CPU profile that the diff changes"
     )
 
 
@@ -367,7 +367,7 @@ def test_a_function_whose_changed_lines_did_not_run_is_named_last(tmp_path):
 
 def test_functions_of_one_side_are_named_after_those_that_changed(tmp_path):
     base, new = declared(F="a b c"), declared(F="a g", g="b c")
-    are = "are the functions in the CPU profile that the diff changes"
+    are = "are functions in the CPU profile that the diff changes"
     assert of_declared(tmp_path, base, new, F=1, g=9) == f"m.F and m.g (new) {are}"
     back = of_declared(tmp_path / "back", new, base, F=1, g=9)
     assert back == f"m.F and m.g (gone) {are}"

@@ -702,7 +702,7 @@ def _run(
     running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
     few = 0.0 if model is None else SEVERAL * float(model.worth[1])
-    does = running[best] > few and by.scaled(0, running[best])[1] >= least
+    does = running[best] >= few and by.scaled(0, running[best])[1] >= least
     return best if does else first
 
 

@@ -99,12 +99,11 @@ def _covering(
     if cpu is None or own * cpu.total_delta <= 0:
         return None
     least = min(abs(own), abs(cpu.total_delta))
-    rows = {name: row for row, name in enumerate(cpu.names)}
     for at, one in enumerate(known):
-        row = rows.get(one.functions[0], -1) if one.functions else -1
-        if row < 0 or one.parent is not None or one.site is not None:
+        rows = cpu.rows_of(one.functions[:1]).tolist()
+        if not rows or one.parent is not None or one.site is not None:
             continue
-        place = whole_of(cpu, row)
+        place = whole_of(cpu, rows[0])
         delta = place.delta(cpu)
         covers = delta * own > 0 and abs(delta) >= COVERS * least
         # As sure as the unit's own causes are: it has most of their samples.

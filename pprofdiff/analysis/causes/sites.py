@@ -744,7 +744,7 @@ def within(totals: Allocated, site: Site) -> Site:
             _of_counted(bytes_[0], site.held, 0),
             _of_counted(bytes_[1], site.held, 1),
         )
-        space = _no_more(totals, space, site.held)
+        space = _no_more(totals.space, space, site.held, totals.apart)
         if all(
             -max(BYTE, cut) <= own - all_ <= max(MINOR * all_, _CUT_OFF)
             or _alike(own, all_)
@@ -774,18 +774,17 @@ def _of_counted(pair: _Pair, held: _Pair | None, side: int) -> float:
     return counted * own / max(held[side], own)
 
 
-def _no_more(totals: Allocated, own: _Pair, held: _Pair | None) -> _Pair:
+def _no_more(counted: _Pair, own: _Pair, held: _Pair | None, apart: float) -> _Pair:
     """Return a site's bytes with no more of a change than benchmarks count in all.
 
     The short run of an allocs profile holds more per op than they count, as of pools
     that it fills: up to that much may be this site's. What counts differ by from turn
-    to turn says nothing of it.
+    to turn, `apart`, says nothing of it.
     """
-    counted = totals.space or own
     whole, delta = counted[1] - counted[0], own[1] - own[0]
     over = abs(delta) - abs(whole)
     side = int(delta > 0)
-    if held is None or whole * delta <= 0 or over <= totals.apart:
+    if held is None or whole * delta <= 0 or over <= apart:
         return own
     if over > held[side] - counted[side] + _CUT_OFF:
         return own

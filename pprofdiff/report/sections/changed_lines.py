@@ -107,8 +107,9 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     carrying = {one.function for one in source.lines}
     added = _added(source, finding)
     with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
+    profiles = report.profiles_of(finding)
     for i, lines in enumerate(source.lines):
-        diff = report.profiles_of(finding)[source.diff]
+        diff = profiles[source.diff]
         amount = ""
         # A function of one side has its cost in the title.
         whole = lines.added or lines.dropped

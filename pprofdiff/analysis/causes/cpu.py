@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from pprofdiff.analysis.causes.finding import OF_CPU, Claim, Direction, Explained, Fact
-from pprofdiff.analysis.causes.wording import words
+from pprofdiff.analysis.causes.wording import listed, words
 from pprofdiff.analysis.control.estimate import control
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.judge.counts import CountModel
@@ -50,6 +50,12 @@ def inferred_load(diff: ProfileDiff) -> InferredWork | None:
 
 
 BOOKKEEPING = ("gc", "gc_tax", "alloc")
+# What the groups ``gc`` and ``gc_tax`` do, as a sentence lists it.
+_GC_WORK = {
+    "sweeping": ("gc.sweep.bg", "gc.sweep.assist"),
+    "write barriers": ("gc.writebarrier", "gc.allocblack"),
+    "scavenging": ("gc.scavenge.bg", "gc.scavenge.assist"),
+}
 STACK_KEPT = 64
 """The frames that Go's CPU profiles keep (runtime/cpuprof.go, maxCPUProfStack).
 
@@ -262,6 +268,17 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
     def bookkeeping(self) -> Claim:
         """GC and allocation, which have causes of their own."""
         return self.of_groups(*BOOKKEEPING)
+
+    def gc_label(self, claim: Claim) -> tuple[str, bool]:
+        """Return what GC work a claim has, as a subject, and whether it is several."""
+        works = {"GC": rules().members("gc"), **_GC_WORK}
+        has = [
+            name
+            for name, categories in works.items()
+            if any(self.sums(claim.within(self.of(categories))))
+        ]
+        words = listed(has)
+        return words[:1].upper() + words[1:], has not in (["GC"], ["sweeping"])
 
     @cached_property
     def nameless(self) -> Claim:

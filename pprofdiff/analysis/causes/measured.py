@@ -65,7 +65,6 @@ from pprofdiff.analysis.causes.sites import (
     without_moved,
 )
 from pprofdiff.analysis.causes.wording import (
-    GC_LABEL,
     arrow,
     count,
     first_functions,
@@ -103,7 +102,7 @@ class _Runtime(NamedTuple):
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(_GC_WORK, GC_LABEL, ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, "GC", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that mix work per op with the process's own work.
@@ -851,8 +850,10 @@ def _of_runtime(
             return None
     amount = cpu.words(base, new)
     all_ = (base, new) == cpu.sums(every)
-    who = f"{what.label}{'' if all_ else ' elsewhere'}"
-    s = "" if what.id == _GC_WORK else "s"
+    label, several = what.label, False
+    if what.id == _GC_WORK:
+        label, several = cpu.gc_label(claim)
+    who, s = f"{label}{'' if all_ else ' elsewhere'}", "" if several else "s"
     title = f"{who} now take{s} CPU: {amount}"
     if ratio is not None:
         title = f"{who} use{s} {place_words.by_factor(cpu, base, ratio)}: {amount}"

@@ -23,8 +23,6 @@ _Kind = Literal["pair", "ratio", "share", "amount"]
 """``pair``: both sides; ``ratio``: new ÷ base; ``share``: a part of a whole, of one
 side; ``amount``: a number of one side, or a difference."""
 
-GC_LABEL = "GC, sweeping and write barriers"
-"""The groups ``gc`` and ``gc_tax`` as a subject, in the plural."""
 # From this factor on, times reads better than percent.
 _DOUBLE = 2
 _OPEN, _VALUES, _CLOSE = "\ue000", "\ue001", "\ue002"

@@ -28,6 +28,8 @@ COPY = ("runtime.memmove", "example.com/a.Join", MAIN)
 CLEAR = ("runtime.memclrNoHeapPointers", "example.com/a.Reset", MAIN)
 HASH = ("runtime.memhash64", "runtime.mapaccess1_fast64", "example.com/a.Find", MAIN)
 MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+BARRIER = ("runtime.gcWriteBarrier", "example.com/a.Set", MAIN)
+SWEEP = ("runtime.(*sweepLocked).sweep", "runtime.sweepone", "runtime.bgsweep")
 ASSIST = (
     "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc",
     "runtime.newobject", "example.com/a.New", MAIN,
@@ -71,7 +73,7 @@ GROUPS = [
     ("leaf-clear", "clear", "Clearing memory", False),
     ("leaf-hash", "hash", "Hashing", False),
     ("gc-assist", "assist", None, False),
-    ("gc-cpu", "mark", "GC, sweeping and write barriers", True),
+    ("gc-cpu", "mark", "GC", False),
 ]
 EQUAL = counted((1, 1))
 
@@ -84,6 +86,19 @@ def moves(name, *, several, more, known):
     if known:
         return f"{name} {'cost' if several else 'costs'} {word}"
     return f"{name} {'take' if several else 'takes'} {word} of the CPU"
+
+
+@pytest.mark.parametrize(
+    ("others", "name"),
+    [
+        ({}, "GC costs"),
+        ({"sweep": 9}, "GC and sweeping cost"),
+        ({"barrier": 9, "sweep": 9}, "GC, sweeping and write barriers cost"),
+    ],
+)
+def test_gc_is_called_by_its_samples(others, name):
+    few, many = (cpu(work=2000, mark=samples, **others) for samples in (40, 400))
+    assert findings(few, many, work=EQUAL)["gc-cpu"].title == f"{name} more"
 
 
 @pytest.mark.parametrize(("id_", "stack", "name", "several"), GROUPS)

@@ -13,7 +13,6 @@ from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.rules.comparability import collectors
 from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
 from pprofdiff.analysis.causes.wording import (
-    GC_LABEL,
     amount,
     arrow,
     counts,
@@ -452,18 +451,22 @@ def cpu_only(case: Case) -> Iterator[Finding]:
         if case.gc is None
         else ""
     )
+    taxed = f"; sweeping and write barriers {cpu.words(tax.base, tax.new)}"
+    rest = taxed if tax.base or tax.new else ""
+    claim = cpu.of_groups(*_GROUPS)
+    label, several = cpu.gc_label(claim)
     yield Finding(
         "gc-cpu",
-        f"{GC_LABEL} {cpu.moves(group.delta, several=True)}",
-        f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
-        f"write barriers {cpu.words(tax.base, tax.new)}.{unknown}",
+        f"{label} {cpu.moves(group.delta, several=several)}",
+        f"Marking, assists and phases {cpu.words(group.base, group.new)}"
+        f"{rest}.{unknown}",
         (cpu.fact("GC", group.base, group.new),),
         "Run both with GODEBUG=gctrace=1 and pass the logs as well: they show which."
         if case.gc is None
         else "",
         direction=cpu.way(group.delta),
         rises=group.delta > 0,
-        claim=cpu.of_groups(*_GROUPS),
+        claim=claim,
     )
 
 

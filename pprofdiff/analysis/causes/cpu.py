@@ -17,7 +17,7 @@ from pprofdiff.analysis.judge.judgement import Change, Mark, Runs
 from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import MAJOR
+from pprofdiff.analysis.policy import LITTLE, MAJOR
 from pprofdiff.analysis.profiles.caveats import releases_apart, share_without_names
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups, judged_sums
@@ -270,13 +270,17 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         return self.of_groups(*BOOKKEEPING)
 
     def gc_label(self, claim: Claim) -> tuple[str, bool]:
-        """Return what GC work a claim has, as a subject, and whether it is several."""
+        """Return what GC work a claim has, as a subject, and whether it is several.
+
+        Work with little of it has no name.
+        """
         works = {"GC": rules().members("gc"), **_GC_WORK}
-        has = [
-            name
-            for name, categories in works.items()
-            if any(self.sums(claim.within(self.of(categories))))
+        parts = [
+            sum(self.sums(claim.within(self.of(categories))))
+            for categories in works.values()
         ]
+        least = LITTLE * sum(parts)
+        has = [name for name, part in zip(works, parts, strict=True) if part > least]
         words = listed(has)
         return words[:1].upper() + words[1:], has not in (["GC"], ["sweeping"])
 

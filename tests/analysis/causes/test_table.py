@@ -92,8 +92,9 @@ def moves(name, *, several, more, known):
     ("others", "name"),
     [
         ({}, "GC costs"),
-        ({"sweep": 9}, "GC and sweeping cost"),
-        ({"barrier": 9, "sweep": 9}, "GC, sweeping and write barriers cost"),
+        ({"sweep": 9}, "GC costs"),
+        ({"sweep": 90}, "GC and sweeping cost"),
+        ({"barrier": 90, "sweep": 90}, "GC, sweeping and write barriers cost"),
     ],
 )
 def test_gc_is_called_by_its_samples(others, name):

@@ -26,7 +26,7 @@ from pprofdiff.analysis.ledger.units import (
     unnamed,
     with_own_profiles,
 )
-from pprofdiff.analysis.policy import SAME_WITHIN
+from pprofdiff.analysis.policy import NAMED, SAME_WITHIN
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff, cpu_of, of_type
 from pprofdiff.analysis.profiles.labels import ByLabel, by_label
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
 
 _ADDED = "merged-input"
-_NAMED = 3
 
 
 class Comparison(Struct, frozen=True, eq=False, dict=True):
@@ -305,7 +304,7 @@ def _shared(units: Sequence[UnitOfWork]) -> Caveat:
     return Caveat(
         "shared-units",
         f"sub-benchmarks share the samples of their function, which count in the "
-        f"proportions of base: {first_few(names, _NAMED)}",
+        f"proportions of base: {first_few(names, NAMED)}",
     )
 
 

@@ -25,6 +25,9 @@ SAMPLED_BYTES = 1 << 19
 jemalloc, gperftools and V8 sample every 512 KiB or more often, and larger objects
 always."""
 
+LEAST_LIVE_MB = 4.0
+"""Live heap below which gctrace's rounding to whole MiB distorts a ratio."""
+
 MUCH = 0.1
 """Share of time or memory that is large by itself: Go's GC guide keeps 5 to 10% of
 headroom below a memory limit."""

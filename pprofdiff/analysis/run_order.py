@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from pprofdiff.analysis.caveat import Caveat
+from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.model.side import Fleet, Side
 
 # With fewer pairs, t widens more than removing drift is worth: with four, it reaches
 # 1.3 times as far as for unpaired runs; with five, 1.2 times.
 _FEWEST = 5
-_SEVERAL = 2
 
 
 def starts_of(side: Side) -> dict[int, int]:
@@ -51,7 +51,7 @@ def taken_in_turns(base: Side, new: Side) -> int:
 def started_first(base: Side, new: Side) -> Side | None:
     """Return the side whose runs all started first; None if unknown or neither."""
     starts = [sorted(starts_of(side).values()) for side in (base, new)]
-    if min(map(len, starts)) < _SEVERAL:
+    if min(map(len, starts)) <= 1:
         return None
     if starts[0][-1] < starts[1][0]:
         return base
@@ -88,8 +88,6 @@ def _starts(side: Side) -> Iterator[tuple[int, int]]:
 # With fewer hosts per side, t reaches 7% further than the normal distribution, and one
 # odd host is a tenth of its side.
 _FEW = 10
-# With a smaller share of hosts in pairs, most host-to-host variation remains.
-_MOST = 0.5
 
 
 def hosts_of_both(base: Side, new: Side) -> int:
@@ -104,7 +102,8 @@ def hosts_of_both(base: Side, new: Side) -> int:
     runs = [{capture.run for capture in side.captures} for side in (base, new)]
     names = base.fleet.names, new.fleet.names
     both = len({*names[0]} & {*names[1]})
-    return both if runs[0] & runs[1] and both >= _MOST * max(map(len, names)) else 0
+    # With fewer hosts in pairs, most host-to-host variation remains.
+    return both if runs[0] & runs[1] and both >= MOST * max(map(len, names)) else 0
 
 
 def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:

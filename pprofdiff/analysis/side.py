@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # The last number of a name: 12 in cpu-v2-12.
 _NUMBER = re.compile(r"\d+(?=\D*$)")
-_SEVERAL = 2
-_MOST = 0.5
 # A process allocates throughout if this share of its allocation is in the second half
 # of its life: half of an even split.
 _LATE = 0.25
@@ -82,7 +80,7 @@ def _of_one_process(one: Capture[Any], other: Capture[Any]) -> bool:
         return False
     first, later = sorted(traces, key=lambda trace: trace.begin_wall_ns)
     threads = [{*trace.threads.tolist()} for trace in traces]
-    if _MOST * min(map(len, threads)) >= len(threads[0] & threads[1]):
+    if min(map(len, threads)) >= 2 * len(threads[0] & threads[1]):
         return False
     if not {*first.syncs}.isdisjoint(later.syncs):
         return True
@@ -112,7 +110,7 @@ def _numbered_by_name(side: Side) -> Side | None:
         (measure(capture), number)
         for capture, number in zip(side.captures, numbers, strict=True)
     }
-    if len(order) < _SEVERAL or len(keys) < len(numbers):
+    if len(order) <= 1 or len(keys) < len(numbers):
         return None
     return replace(
         side,
@@ -156,7 +154,7 @@ def counted_seconds(side: Side) -> float | None:
     profile was written at another, unknown time.
     """
     cycles, age = _only_log(side), age_seconds(side)
-    if cycles is None or int(cycles.number[-1]) < _SEVERAL:
+    if cycles is None or int(cycles.number[-1]) <= 1:
         return age
     last = -1 if cycles.forced[-1] or len(cycles) == 1 else -2
     during = np.maximum(cycles.heap_end_mb - cycles.heap_start_mb, 0)
@@ -193,7 +191,7 @@ def allocating(side: Side) -> tuple[bool, float | None]:
     amounts = _allocated_mb(cycles)
     late = np.flatnonzero(cycles.start_ms >= age * 1e3 / 2)
     share = float(amounts[late].sum()) / max(float(amounts.sum()), 1.0)
-    if len(late) <= _SEVERAL:
+    if len(late[1:]) <= 1:
         return share >= _LATE, None
     # The first amount began before that: only what follows counts.
     took = float(cycles.start_ms[late[-1]] - cycles.start_ms[late[0]]) / 1e3

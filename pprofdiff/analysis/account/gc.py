@@ -11,7 +11,7 @@ from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
 from pprofdiff.analysis.outcome.by_unit import counts_alike
-from pprofdiff.analysis.policy import MAJOR, MINOR
+from pprofdiff.analysis.policy import LEAST_LIVE_MB, MAJOR, MINOR
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.rules import rules
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _MIB = 1 << 20
 _GC = "gc", "gc_tax"
-# gctrace truncates sizes to MiB, which distorts ratios of live heaps below this.
-_LEAST_MB = 4.0
 # An allocs profile is of the operations that B/op counts if it differs by no more.
 _NEAR = 0.1
 
@@ -163,7 +161,7 @@ def _logged(case: Case, gc: GCDiff) -> _Logged | None:
         Cycle(
             cpu,
             allocated,
-            (live[0] * _MIB, live[1] * _MIB) if min(live) >= _LEAST_MB else None,
+            (live[0] * _MIB, live[1] * _MIB) if min(live) >= LEAST_LIVE_MB else None,
         ),
     )
 

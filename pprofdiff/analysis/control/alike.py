@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import ALPHA, DISPERSION
 from pprofdiff.analysis.judge.student import reach
+from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
@@ -26,7 +27,6 @@ _SEEN = 0.05
 # Findings name functions whose ratio differs from the common one by _NEAR. Counts must
 # rule out _FAR: a group that did not change where the others doubled.
 _NEAR, _FAR = 1.25, 2.0
-_MOST = 0.5
 # Run-to-run deviation (log) of a group of one build, beyond what counts explain.
 _SPREAD = 0.10
 
@@ -114,7 +114,7 @@ def functions_alike(diff: ProfileDiff) -> bool:
         return False
     common = diff.totals[1] / worth[1] / (diff.totals[0] / worth[0])
     near = np.abs(np.log(counts[:, 1] / counts[:, 0] / common)) <= log(_NEAR)
-    return near.mean() > _MOST and _chance(counts, counts.sum(axis=0)) >= ALPHA
+    return near.mean() > MOST and _chance(counts, counts.sum(axis=0)) >= ALPHA
 
 
 def _chance(counts: Floats, totals: Floats) -> float:

@@ -68,7 +68,6 @@ _ROWS, _PART = 5, 0.15
 _ROWS_TO_HOLD, _MAJORITY = 8, 0.6
 # An interval wider than ±25% is not worth a line.
 _WIDEST = 0.5
-_SEVERAL = 2
 
 
 class Control(NamedTuple):
@@ -277,7 +276,7 @@ def _cost_reach(
     """
     if rows.by_run is None or whole.by_run is None:
         return _QUANTILE * np.sqrt(expected)
-    if min(map(len, whole.by_run)) < _SEVERAL:
+    if min(map(len, whole.by_run)) <= 1:
         return _QUANTILE * np.sqrt(expected)
     shown, freedom = np.zeros(len(weights)), 0
     for samples, totals in zip(rows.by_run, whole.by_run, strict=True):

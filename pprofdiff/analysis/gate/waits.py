@@ -19,7 +19,7 @@ from pprofdiff.analysis.gate.measures import (
 from pprofdiff.analysis.judge.calibration import WAITED
 from pprofdiff.analysis.judge.judge import judged_ratios
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.policy import MINOR
+from pprofdiff.analysis.policy import MINOR, NAMED
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_in_mode
 from pprofdiff.goruntime.readable import short
@@ -27,9 +27,6 @@ from pprofdiff.goruntime.readable import short
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.waited import End
-
-# Names that an error lists.
-_NAMED = 3
 
 
 def _check(asked: Asked) -> None:
@@ -153,9 +150,9 @@ def _unknown(subject: str, times: Iterable[End]) -> str:
     for name in names:
         for word in (short(name), name.rpartition(".")[2]):
             words.setdefault(word.lower(), short(name))
-    near = get_close_matches(subject.lower(), words, n=_NAMED, cutoff=0.5)
+    near = get_close_matches(subject.lower(), words, n=NAMED, cutoff=0.5)
     found = dict.fromkeys(words[word] for word in near)
-    said = found or dict.fromkeys(short(name) for name in [*names][:_NAMED])
+    said = found or dict.fromkeys(short(name) for name in [*names][:NAMED])
     if not said:
         return f"no wait ends in {subject}; {kinds}"
     which = "the nearest are" if found else "there are, among others,"

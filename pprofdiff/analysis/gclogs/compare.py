@@ -18,6 +18,7 @@ from pprofdiff.analysis.judge.calibration import GC_WORK
 from pprofdiff.analysis.judge.judge import change_of_means, judged_ratios
 from pprofdiff.analysis.judge.judgement import Change, Runs
 from pprofdiff.analysis.judge.totals import all_paired
+from pprofdiff.analysis.policy import LEAST_LIVE_MB
 from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.analysis.work import Work
@@ -27,8 +28,6 @@ from pprofdiff.model.side import Capture, Side
 _FIRST_MB, _DEFAULT = 4.0, 100.0
 # Sizes are rounded down to whole MiB: on average they are half a MiB low.
 _CUT = 0.5
-# Below this live heap, rounding dominates.
-_LEAST_MB = 4.0
 # A goal within this factor of GOGC's own follows from GOGC.
 _NEAR = 1.25
 # The live heap varies if its deviation is twice what rounding down gives (0.29 MiB).
@@ -102,7 +101,7 @@ def pace_of(side: GCSide) -> Pace | None:
     live, goal = cycles.heap_live_mb[:-1], cycles.goal_mb[1:]
     follows = np.diff(cycles.number) == 1
     live, goal = live[follows].astype(np.float64), goal[follows].astype(np.float64)
-    if not len(live) or float(live.mean()) < _LEAST_MB:
+    if not len(live) or float(live.mean()) < LEAST_LIVE_MB:
         return None
     scanned = live + _CUT
     for more in (cycles.stacks_mb, cycles.globals_mb):

@@ -35,6 +35,8 @@ _BINOMIAL = 30
 _UPPER = 24
 # The normal distribution's quantile at (1 + CONFIDENCE) / 2.
 _NORMAL_QUANTILE = 1.959963984540054
+MEDIAN_DEVIATE = 0.6744897501960817
+"""The median absolute value of a standard normal deviate."""
 
 
 class Summary(NamedTuple):

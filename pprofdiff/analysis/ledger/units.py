@@ -57,7 +57,6 @@ _KNOWN = 0.9
 # A run that was too short had at least this part of the next one's iterations, which
 # are 1.2 times as many as would have lasted; times differ less than twofold.
 _ONCE_MORE = 0.5
-_SEVERAL = 2
 
 
 class UnitOfWork(NamedTuple):
@@ -139,7 +138,7 @@ def with_own_profiles(
         if names[0] != names[1] or len(names[0]) != 1:
             return None
         units.append(UnitOfWork(names[0].pop(), (key,), (1.0,), 1.0))
-    if len(units) < _SEVERAL:
+    if len(units) <= 1:
         return None
     return SplitByUnit(base, new, tuple(units), (base, new))
 
@@ -173,7 +172,7 @@ def by_unit(base: Side, new: Side) -> SplitByUnit | None:
     names = [_functions(side) for side in sides]
     both = [name for name in names[0] if name in names[1]]
     shared = [key for name in both for key in names[0][name] if key in names[1][name]]
-    if len(shared) < _SEVERAL:
+    if len(shared) <= 1:
         return None
     runs = [_runs(side, tuple(known)) for side, known in zip(sides, names, strict=True)]
     if not all(runs):
@@ -204,7 +203,7 @@ def unnamed(side: Side) -> str:
     belong to several benchmarks. Only if such functions have more than a little CPU.
     """
     benchmarks, costs, whole = _functions(side), dict[str, int](), 0
-    if sum(map(len, benchmarks.values())) < _SEVERAL:
+    if sum(map(len, benchmarks.values())) <= 1:
         return ""
     names = tuple(benchmarks)
     for capture in side.of("profile"):

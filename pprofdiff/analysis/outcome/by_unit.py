@@ -29,7 +29,12 @@ from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.judge.judgement import Change
-from pprofdiff.analysis.judge.samples import Summary, geomean, median
+from pprofdiff.analysis.judge.samples import (
+    MEDIAN_DEVIATE,
+    Summary,
+    geomean,
+    median,
+)
 from pprofdiff.analysis.judge.totals import (
     Ratio,
     all_paired,
@@ -118,9 +123,6 @@ def user_times(comparison: Comparison, kind: _Named) -> list[_UserTime]:
     return found
 
 
-_SEVERAL = 2
-# The median absolute value of a standard normal deviate.
-_HALF = 0.6745
 # The false discovery rate of interleaved benchmarks: the level of their overall figure.
 _OF_TURNS = 1 - TURNS_CONFIDENCE / 100
 
@@ -140,7 +142,7 @@ def units_of(
     build and from how much most benchmarks changed. On a busy machine, benchmarks with
     their own CPU profile are judged by CPU.
     """
-    if len(names) < _SEVERAL:
+    if len(names) <= 1:
         return ()
     cpu = _cpu_by_run(comparison)
     judged, figures = list(ratios), ["time"] * len(names)
@@ -153,9 +155,7 @@ def units_of(
             judged[i] = ratio_of_runs(old, now, in_turns=in_turns)
             figures[i], values[i] = "cpu", (median(sides[0]), median(sides[1]))
     runs = min(len(side.of("benchmark")) for side in (comparison.base, comparison.new))
-    least = (
-        max(sqrt(2) * TOTAL_SIGMA, _typical_change(judged)) if runs < _SEVERAL else 0.0
-    )
+    least = max(sqrt(2) * TOTAL_SIGMA, _typical_change(judged)) if runs <= 1 else 0.0
     bounds = judged_together(judged, FALSE_DISCOVERIES, least)
     counted = _counted(comparison.base, comparison.new)
     units = []
@@ -207,7 +207,7 @@ def _typical_change(ratios: Sequence[Ratio]) -> float:
     neighbours were at 1.6×. Only what stands out from the rest is a change.
     """
     moved = sorted(abs(log(ratio.ratio)) for ratio in ratios)
-    return moved[(len(moved) - 1) // 2] / _HALF
+    return moved[(len(moved) - 1) // 2] / MEDIAN_DEVIATE
 
 
 def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit, ...]:
@@ -371,7 +371,7 @@ def units_by_task(comparison: Comparison) -> LabelUnits | None:
 
 def _units(comparison: Comparison, kind: _Named) -> LabelUnits | None:
     tasks = user_times(comparison, kind)
-    if len(tasks) < _SEVERAL:
+    if len(tasks) <= 1:
         return None
     bounds = judged_together([task.mean.ratio for task in tasks], FALSE_DISCOVERIES)
     ran = _running_s(comparison, kind)

@@ -74,8 +74,6 @@ _MACHINE = (
 )
 # Fewer bytes per op are start-up, spread over the iterations.
 _BYTE = 0.5
-# The least number of runs that shows how much runs differ.
-_SEVERAL = 2
 # The slowdown by two other busy processes per CPU: the most the machine explains.
 _SLOWED = 3.0
 _CHANGED = ("slower", "faster")
@@ -485,7 +483,7 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     Intervals narrow with the square root of runs. The target half-width is the observed
     change, or `same_within` if the change is smaller.
     """
-    if min(measure.runs) < _SEVERAL:
+    if min(measure.runs) <= 1:
         return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
     moved, same = abs(log(measure.judged.ratio)), log(1 + measure.same_within)
     if moved < same:
@@ -646,7 +644,7 @@ def _secondary(speeds: list[Measure]) -> Iterator[Measure]:
 
 def _sure(measure: Measure) -> bool:
     """Return whether a second figure is significant enough to decide alone."""
-    return measure.judged.sure or max(measure.runs) < _SEVERAL
+    return measure.judged.sure or max(measure.runs) <= 1
 
 
 def _unsure(speeds: list[Measure]) -> Measure | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.judgement import Judgement, Runs
 from pprofdiff.analysis.ledger.views import merged, sums_by_run
+from pprofdiff.analysis.policy import MOST
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
@@ -172,8 +173,6 @@ _PLACES = frozenset(
 # Most values, each a row of the table, of a usual key and of any other key.
 _MOST_USUAL, _MOST = 200, 20
 _MOST_ASKED = 10_000
-# A key identifies the work if more than this share of the total carries it.
-_COVERS = 0.5
 
 
 class ByLabel(Struct, frozen=True, eq=False):
@@ -217,12 +216,15 @@ def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
 
 
 def _covers(diff: ProfileDiff, label: _Labelled) -> bool:
-    """Return whether samples with the label make up most of both sides' totals."""
+    """Return whether samples with the label make up most of both sides' totals.
+
+    It identifies the work then.
+    """
     shares = []
     for of_sample, values, total in zip(
         label.sides, diff.values, diff.totals, strict=True
     ):
-        shares.append(int(values[of_sample > 0].sum()) > _COVERS * total)
+        shares.append(int(values[of_sample > 0].sum()) > MOST * total)
     return all(shares)
 
 

@@ -21,6 +21,7 @@ from pprofdiff.analysis.judge.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.judge.samples import MEDIAN_DEVIATE
 from pprofdiff.analysis.judge.totals import mean_of_runs
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.analysis.side import number_in, numbered
@@ -151,8 +152,6 @@ def _cpu(comparison: Comparison) -> RunValues | None:
 
 # Of two runs, either may be the outlier.
 _FEWEST = 3
-# Standard deviation ÷ MAD of a normal distribution.
-_OF_MAD = 1.4826
 
 
 class _Outlier(NamedTuple):
@@ -207,6 +206,6 @@ def outliers(sides: Sequence[Mapping[int, float]]) -> list[_Outlier]:
 
 def _deviation(distances: NDArray[np.float64], freedom: int) -> float:
     """Return the run-to-run deviation of the logarithms."""
-    own = _OF_MAD * float(np.median(distances))
+    own = float(np.median(distances)) / MEDIAN_DEVIATE
     squares = freedom * own**2 + TOTAL_PRIOR * TOTAL_SIGMA**2
     return sqrt(squares / (freedom + TOTAL_PRIOR))

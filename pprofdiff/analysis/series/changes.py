@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.judge.samples import MEDIAN_DEVIATE
 from pprofdiff.analysis.judge.student import normal, reach, student, two_sided
 from pprofdiff.errors import UsageError
 
@@ -21,8 +22,6 @@ Floats = NDArray[np.float64]
 _SEVERAL_HOSTS = 24
 # Above `_SHAKEN`, step-to-step noise sets the deviation.
 _SHAKEN, _OF_MEDIANS = 1.5, 0.37
-# The median of |z| for a normal distribution.
-_MEDIAN = 0.6745
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +110,7 @@ def _shaken(shares: Floats, variance: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.abs(np.diff(shares, axis=1)) / spread
     far[~np.isfinite(far)] = 0.0
-    own = np.median(far, axis=1) / _MEDIAN
+    own = np.median(far, axis=1) / MEDIAN_DEVIATE
     common = max(float(np.median(own)), 1.0)
     if steps < _SEVERAL_HOSTS:
         return np.full(rows, common)

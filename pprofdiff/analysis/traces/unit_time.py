@@ -25,8 +25,6 @@ T = TypeVar("T")
 K = TypeVar("K", bound=tuple[object, ...])
 S = State
 
-_SEVERAL = 2
-
 
 def unit_kind(diff: TraceDiff) -> UnitKind | None:
     """Return which of tasks or regions have several names, None if neither."""
@@ -36,7 +34,7 @@ def unit_kind(diff: TraceDiff) -> UnitKind | None:
 def _kind(sides: Sequence[TraceSide]) -> UnitKind | None:
     for kind in ("task", "region"):
         parts = (side.tasks if kind == "task" else side.regions for side in sides)
-        if len({name for part in parts for name in part.counts if name}) >= _SEVERAL:
+        if len({name for part in parts for name in part.counts if name}) > 1:
             return kind
     return None
 

@@ -98,10 +98,9 @@ def counted(
     `few` samples do not show that they are: one more would be as much as many ops cost.
     """
     done = float(operations[0]), float(operations[1])
-    counts = done
+    counts, other = done, [False, False]
     if work is not None and work.holds is not None and not exact:
         implied = _holding(totals, work.holds)
-        other = [False, False]
         if implied is not None:
             times = map(truediv, implied, done)
             other = [
@@ -114,15 +113,18 @@ def counted(
             )
         # What is empty on a side is empty per op, whatever the divisor.
         base, new = (
-            total / cost if total > 0 and cost > 0 and not apart else count
-            for total, cost, count, apart in zip(
-                totals, work.holds, done, other, strict=True
-            )
+            total / cost if total > 0 and cost > 0 else count
+            for total, cost, count in zip(totals, work.holds, done, strict=True)
         )
         done = base, new
     reason = "operations that the profiles count" if work is None else work.reason
     by = Normalization("per_work", 1 / done[0], 1 / done[1], reason)
-    return by._replace(apart=done[1] / counts[1] * counts[0] / done[0])
+    # What a side has outside its operations says nothing of how samples count them.
+    off = [
+        1.0 if apart else one / count
+        for one, count, apart in zip(done, counts, other, strict=True)
+    ]
+    return by._replace(apart=off[1] / off[0])
 
 
 def _operations(

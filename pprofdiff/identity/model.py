@@ -74,8 +74,8 @@ class Identity(Struct, frozen=True, eq=False, dict=True):
     base_names: Container[str] | None = None
 
     @cached_property
-    def _new_of(self) -> Mapping[str, str]:
-        """New's names of base's functions that were renamed."""
+    def new_names(self) -> Mapping[str, str]:
+        """The names in new of functions that were renamed, by their names in base."""
         return {pair.base: name for name, pair in self.pairs.items()}
 
     @property
@@ -104,14 +104,14 @@ class Identity(Struct, frozen=True, eq=False, dict=True):
         """Return a new function's name in base, None if it has none."""
         if symbol in self.pairs:
             return self.pairs[symbol].base
-        if symbol in self.renumbered or symbol in self._new_of:
+        if symbol in self.renumbered or symbol in self.new_names:
             return None
         known = self.base_names is None or symbol in self.base_names
         return symbol if known else None
 
     def _key_of_base(self, symbol: str) -> Hashable:
-        if symbol in self._new_of:
-            return self._new_of[symbol]
+        if symbol in self.new_names:
+            return self.new_names[symbol]
         return (symbol,) if symbol in self.renumbered else symbol
 
 

@@ -211,12 +211,12 @@ def test_profiles_of_set_up_are_compared_as_shares(totals, mode):
 
 
 def test_ops_so_cheap_that_most_of_a_process_is_its_start_are_per_op():
-    """That is little next to an op of the other side, and a part of the amount."""
+    """That is little next to an op of the other side: parts add up to what an op costs."""
     work = counted((10, 10))._replace(holds=(100.0, 4.0))
     found = normalization.counted((1000, 130), (10, 10), work, exact=False)
     assert found.mode == "per_work"
-    assert found.scaled(1000, 130) == pytest.approx((100, 13))
-    # Few samples are more than ops cost by chance: no part is more than all of one.
+    assert found.scaled(1000, 130) == pytest.approx((100, 4))
+    # Few samples are more than ops cost by chance.
     few = normalization.counted(
         (1000, 130), (10, 10), work, exact=False, few=(False, True)
     )

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
-from pprofdiff.analysis.causes.place_words import amount
+from pprofdiff.analysis.causes.place_words import amount, of_total
 from pprofdiff.analysis.causes.places import whole_of
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import COVERS, MOST
+from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.causes.carriers import Code
@@ -46,6 +47,7 @@ def causes_of_units(
     explained = [
         (units, of_unit, causes_of_measured(Case(of_unit, code), moved=True))
         for units, of_unit in changed_units(comparison, moved)
+        if not _is_cut_off(of_unit)
     ]
     known = {
         name
@@ -73,13 +75,35 @@ def causes_of_units(
                 is_site = not found[first[change, False]].sure
             at = first.setdefault((change, is_site), len(found))
             if at < len(found) and cause.functions:
-                found[at] = _also_in(found[at], names, cause)
+                alike = _with_callees(of_unit, cause, found[at])
+                found[at] = _also_in(found[at], names, alike)
                 continue
             found += (
                 _named(finding, names, number, about)
-                for finding in (cause, *why.consequences(cause.id))
+                for finding in (
+                    _with_part(of_unit, cause),
+                    *why.consequences(cause.id),
+                )
             )
     yield from found
+
+
+def _is_cut_off(of_unit: Comparison) -> bool:
+    """Return whether a unit's amounts may be too small, as stacks lack callers."""
+    cpu = Case(of_unit).cpu
+    return cpu is not None and cpu.cut_off
+
+
+def _with_part(of_unit: Comparison, cause: Finding) -> Finding:
+    """Return a cause with which part of its unit's change it is, unless nearly all."""
+    cpu = Case(of_unit).cpu
+    if cpu is None or cause.own is None or cause.site is not None:
+        return cause
+    part = of_total(cpu, cause.own)
+    if not part or abs(cause.own) >= COVERS * abs(cpu.total_delta):
+        return cause
+    said = f"That is {part.removeprefix(', ')} (CPU)."
+    return cause._replace(text=f"{said} {cause.text}".strip())
 
 
 def _covering(
@@ -188,6 +212,23 @@ def with_allocations(
     return causes
 
 
+def _with_callees(of_unit: Comparison, cause: Finding, known: Finding) -> Finding:
+    """Return a cause with its callees' CPU too, if a `known` one of it has that.
+
+    Flat amounts say less next to cum ones: the work may be in a callee.
+    """
+    cpu = Case(of_unit).cpu
+    rows = [] if cpu is None else cpu.rows_of(cause.functions[:1]).tolist()
+    if not rows or cpu is None or known.amount.endswith(FLAT_WITH_LIBRARY):
+        return cause
+    place = whole_of(cpu, rows[0])
+    if not cause.amount.endswith(FLAT_WITH_LIBRARY) or cause.site is not None:
+        return cause
+    if cpu.way(place.delta(cpu)) != cause.direction:
+        return cause
+    return cause._replace(amount=amount(cpu, place))
+
+
 def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:
     """Return a cause with the amount of the same change in other benchmarks."""
     if cause.functions != finding.functions or cause.direction != finding.direction:
@@ -241,6 +282,7 @@ def _named(finding: Finding, names: str, number: int, about: str) -> Finding:
         parent=None if finding.parent is None else of_unit(finding.parent),
         title=f"{names}: {finding.title}",
         unit=names,
+        of_unit=finding.claim,
         text=f"{finding.text} {about}".strip()
         if about and not finding.parent
         else finding.text,

@@ -83,7 +83,15 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         for row in size
     }
     rows = _each_once(carriers, sorted(size, key=order.__getitem__), names)
-    places = [at for at in _changed_places(carriers) if _silent(carriers, rows, at)]
+    same = carriers.known.difference(carriers.by_row)
+    changed = [one.places for one in carriers.changed if one.row in rows]
+    # A profile has functions that changed only in names too.
+    named = [found for row, found in carriers.looked_up if row in same]
+    places = [
+        place
+        for place in _changed_places(carriers)
+        if _silent([*changed, *(named if place.hunk else ())], place)
+    ]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
         several = "s" if len(ran.benchmarks) > 1 else ""
@@ -96,18 +104,18 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         base, new = (int(side[rows[0]]) for side in cum)
         what = f"{names[rows[0]]} (cum)"
         facts = (Fact(what, OF_CPU, base, new, diff.unit),)
-    named = rows[:SEVERAL]
+    first = rows[:SEVERAL]
     source = None
-    if named:
+    if first:
         # What the title says of the functions is that these lines changed.
-        source = with_others(carriers, named, ())
+        source = with_others(carriers, first, ())
         source = source._replace(holding=frozenset(one.place for one in source.near))
     finding = Finding(
         CHANGED_ALONE,
         title,
         "",
         facts,
-        functions=tuple(names[row] for row in named),
+        functions=tuple(names[row] for row in first),
         source=source,
     )
     return with_spans(finding)
@@ -223,20 +231,19 @@ class _Place(NamedTuple):
         return f"{self.path}:{lines.start}{last}{note}"
 
 
-def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
-    """Return whether a place is outside of the changed functions in `rows`.
+def _silent(functions: Sequence[Places], place: _Place) -> bool:
+    """Return whether a place is outside of `functions`.
 
     Its lines in new decide, if it has any: what they replaced may be a function's.
     Tests have no code of the program.
     """
     if place.of_tests:
         return False
-    changed = [one for one in carriers.changed if one.row in rows]
     if place.hunk is None:
         return not any(
             at.text is not None and at.text.path == place.path
-            for one in changed
-            for at in one.places.sides
+            for one in functions
+            for at in one.sides
         )
     side = 1 if place.hunk.new_count else 0
     path, lines = place.paths[side], place.hunk.sides[side]
@@ -246,7 +253,7 @@ def _silent(carriers: Carriers, rows: Sequence[int], place: _Place) -> bool:
         and at.text.path == path
         and at.extent is not None
         and max(lines.start, at.extent.start) < min(lines.stop, at.extent.end + 1)
-        for at in (one.places.side(side) for one in changed)
+        for at in (one.side(side) for one in functions)
     )
 
 

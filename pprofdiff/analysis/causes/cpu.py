@@ -141,6 +141,19 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         return any(share_without_names(profile) >= MAJOR for profile in profiles)
 
     @cached_property
+    def cut_off(self) -> bool:
+        """Whether many stacks of a side lack their root, for as many frames are kept.
+
+        Functions near the root then have less of what is called below them than is so.
+        """
+        every = np.ones(len(self.names), np.bool_)
+        for side, values in enumerate(self.diff.values):
+            _, cut = self.roots(side, every, np.ones(len(values), np.bool_))
+            if values[cut].sum() >= MAJOR * values.sum():
+                return True
+        return False
+
+    @cached_property
     def whole(self) -> float:
         """The larger of both sides' scaled totals."""
         return self.diff.normalization.larger(*self.diff.totals)

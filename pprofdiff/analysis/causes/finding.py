@@ -107,6 +107,7 @@ class Finding(NamedTuple):
     from which others may follow; `functions` are those it names that cause no others.
     `source` are the changed lines behind it, None if unknown.
     `unit` names the unit of work that its numbers are for, "" for the whole program.
+    `of_unit` are the samples of that unit's own profiles which a `claim` would have.
     `label` is the label key and value, such as ``endpoint`` and ``/search``, that its
     code runs under; "" for none or several. `line` is where a function that its title
     begins with costs most, as ``main.go:57``. `amount` is base and new as its title
@@ -136,6 +137,7 @@ class Finding(NamedTuple):
     functions: tuple[str, ...] = ()
     source: SourceOfFinding | None = None
     unit: str = ""
+    of_unit: Claim | None = None
     label: tuple[str, str] = ("", "")
     line: str = ""
     amount: str = ""

@@ -35,7 +35,6 @@ from pprofdiff.analysis.causes.places import (
     holding,
     holds_all,
     is_benchmark,
-    is_taken_back,
     moved_to_instances,
     owned_by,
     places,
@@ -232,9 +231,12 @@ def _add_places(
         if finding.severity != "info":
             causes.append(finding)
             site, inside = _sites_of(view, cpu, place)
-            named |= {finding.functions[0]}
-            if site is None or not _is_opposite(site, place.delta(cpu)):
-                named |= inside
+            if site is not None and _is_opposite(site, place.delta(cpu)):
+                # With code that moved below it, what it allocates is another change.
+                moved = not place.whole and len(inside) > 1 + len(place.others)
+                named |= set() if moved else {finding.functions[0]}
+            else:
+                named |= {finding.functions[0], *inside}
                 wholes += [cpu.names[place.row]] if site and place.whole else []
             claimed = claimed.plus(place.claim)
         elif word is None and _is_most(view, cpu, place):
@@ -288,7 +290,7 @@ def _with_its_callees(
     partly = not (place.whole or place.others) and place.base and place.new
     if not partly or delta * total <= total**2:
         return place
-    if not is_taken_back(delta, whole.delta(cpu)):
+    if not abs(whole.delta(cpu)) < abs(delta):
         return place
     others = (one for one in found if one is not place)
     apart = not any(any(cpu.sums(one.claim.within(whole.claim))) for one in others)
@@ -502,7 +504,7 @@ def _sites_of(
         # Other places may have some of the callers' samples: whose bytes is unknown.
         return None, frozenset()
     names = [name, *(cpu.names[row] for row in place.others)]
-    return view.sites.together(names), frozenset(names)
+    return view.sites.with_moved(names)
 
 
 def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
@@ -560,7 +562,7 @@ def _of_site(
         amount += f" {FLAT_WITH_LIBRARY}"
     elif site.is_cum:
         amount += " cum"
-    everyone = _everyone(site)
+    everyone = site.everyone
     claim, said, cpu, covered = None, "", view.cpu, False
     if cpu is not None and claimed is not None:
         covered = _is_inside(
@@ -638,12 +640,6 @@ def _grows(cpu: CPUComparison | None, site: Site) -> list[str]:
     return place_words.growth(cpu, owned_by(cpu, cpu.rows_of([site.name]).tolist()))
 
 
-def _everyone(site: Site) -> tuple[str, ...]:
-    """Return the functions of a site, with those that allocate for it."""
-    owners = [*site.came, *site.gone] if site.gone else [site.name]
-    return (*owners, *(one.name for one in site.helpers))
-
-
 def _cost_of(
     view: _View,
     cpu: CPUComparison,
@@ -657,7 +653,7 @@ def _cost_of(
 
     `called` are functions, as rows, whose samples count with them.
     """
-    rows = cpu.rows_of(_everyone(site)).tolist()
+    rows = cpu.rows_of(site.everyone).tolist()
     own = owned_by(cpu, [*rows, *called]).without(claimed)
     delta, said = cpu.delta(own), ""
     # A function that one side has may do there what another one does elsewhere. What
@@ -691,7 +687,7 @@ def _replacing(view: _View, cpu: CPUComparison, rows: list[int]) -> list[int]:
 def _whose(site: Site, called: list[str]) -> str:
     """Return whose CPU a site's is, with functions that it calls on one side only."""
     whose = "Their CPU" if site.helpers else "Its CPU"
-    return f"{whose} with {first_functions(called)}" if called else whose
+    return f"{whose} and that of {first_functions(called)}" if called else whose
 
 
 def _left(cpu: CPUComparison | None, site: Site) -> str:

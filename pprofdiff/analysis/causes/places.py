@@ -1216,18 +1216,62 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
         left = claimed
     of_one, change = cpu.delta(place.claim.without(left)), place.delta(cpu)
     few = of_one * change < MOST * change**2
-    parts = _library_part(cpu, program, place) if few else ()
+    parts = _library_instead(cpu, program, place, [*gone, *added], few=few)
     if parts:
         return place._replace(gone=(), added=(), parts=parts)
     # Of what only one side calls, none is the rest of the change.
     parts = _parts(cpu, program, place, left) if few or not (gone or added) else ()
-    return place._replace(gone=tuple(gone), added=tuple(added), parts=parts)
+    return _without_nested(
+        cpu, place._replace(gone=tuple(gone), added=tuple(added)), parts
+    )
+
+
+def _without_nested(cpu: CPUComparison, place: Place, parts: tuple[int, ...]) -> Place:
+    """Return a place with its callees and `parts`; of those that overlap, the larger.
+
+    Their amounts are listed next to each other: no sample counts twice.
+    """
+    rows = [*place.gone, *place.added, *parts]
+    claims = {row: place.claim.within(cpu.under(cpu.only(row))) for row in rows}
+    kept, claimed = set[int](), cpu.of(())
+    for row in sorted(rows, key=lambda row: -abs(cpu.delta(claims[row]))):
+        if not any(cpu.sums(claims[row].within(claimed))):
+            kept.add(row)
+            claimed = claimed.plus(claims[row])
+    gone, added, parts = (
+        tuple(row for row in some if row in kept)
+        for some in (place.gone, place.added, parts)
+    )
+    return place._replace(gone=gone, added=added, parts=parts)
 
 
 def _matters(cpu: CPUComparison, place: Place, claim: Claim, part: float) -> bool:
     """Return whether a callee has much of a place's change, or a large `part`."""
     much = abs(cpu.delta(claim)) >= MUCH * abs(place.delta(cpu)) or part >= MUCH
     return much and cpu.change(claim).significant
+
+
+def _library_instead(
+    cpu: CPUComparison,
+    program: Program,
+    place: Place,
+    alone: Sequence[int],
+    *,
+    few: bool,
+) -> tuple[int, ...]:
+    """Return the library function to name in place of callees `alone` of one side.
+
+    If these have a `few` of the change; or if one side hardly calls it, which says more
+    than what it calls in the library.
+    """
+    if few:
+        return _library_part(cpu, program, place)
+    if not alone or program.own[list(alone)].any():
+        return ()
+    parts = _library_part(cpu, program, place)
+    inside = place.claim.within(cpu.under(cpu.only(*parts)))
+    by = cpu.diff.normalization.scaled(*cpu.sums(inside))
+    return parts if min(by) < LITTLE * max(by) else ()
 
 
 def _library_part(
@@ -1280,8 +1324,11 @@ def _parts(
         # Of callees that call each other, the one nearest the leaf.
         nearly = np.flatnonzero(same_way >= NEARLY_ALL * most).tolist()
         best = min(nearly, key=lambda row: int(base[row] + new[row]))
+        inside = left.within(cpu.under(cpu.only(best)))
+        if not cpu.change(inside).significant:
+            break
         found.append(best)
-        left = left.without(cpu.under(cpu.only(best)))
+        left = left.without(inside)
     return tuple(found)
 
 

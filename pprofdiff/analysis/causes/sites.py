@@ -169,6 +169,12 @@ class Site(NamedTuple):
     held: tuple[float, float] | None = None
 
     @property
+    def everyone(self) -> tuple[str, ...]:
+        """Its functions, with those that allocate for it."""
+        owners = [*self.came, *self.gone] if self.gone else [self.name]
+        return (*owners, *(one.name for one in self.helpers))
+
+    @property
     def is_cum(self) -> bool:
         """Whether helpers of one side replaced others: all callees count then."""
         return {bool(one.space[1]) for one in self.helpers} == {False, True}
@@ -201,21 +207,6 @@ def _added(pairs: Sequence[_Pair]) -> _Pair:
     return sum(base for base, _ in pairs), sum(new for _, new in pairs)
 
 
-def replaced(sites: Sequence[Site]) -> list[Site]:
-    """Return sites; those of a package that one side has as one, if both sides do.
-
-    Code that was rewritten allocates in other functions: neither what some no longer
-    allocate nor what others allocate now is a change of its own. Which of them do the
-    same work is unknown, unless one allocates just what another one did: that moved.
-    """
-    left = list(sites)
-    for gone in [one for one in sites if not one.space[1]]:
-        came = next((one for one in left if _is_moved(gone, one)), None)
-        if came is not None:
-            left = [one for one in left if one not in (gone, came)]
-    return _rewritten(left)
-
-
 def _take_back(helpers: Sequence[Site], own: float) -> bool:
     """Return whether sites changed by most of a change in bytes, or by more.
 
@@ -233,7 +224,13 @@ def _is_moved(gone: Site, came: Site) -> bool:
     )
 
 
-def _rewritten(sites: Sequence[Site]) -> list[Site]:
+def replaced(sites: Sequence[Site]) -> list[Site]:
+    """Return sites; those of a package that one side has as one, if both sides do.
+
+    Code that was rewritten allocates in other functions: neither what some no longer
+    allocate nor what others allocate now is a change of its own. Which of them do the
+    same work is unknown.
+    """
     left = list(sites)
     for gone, came in _one_sided(sites):
         sizes = [sum(max(one.space) for one in some) for some in (gone, came)]
@@ -284,6 +281,10 @@ def without_moved(sites: Sequence[Site]) -> list[Site]:
             others = [one for one in left if _gained(site, one)]
             if others:
                 left = [one for one in left if one not in (site, *others)]
+    for gone in [one for one in left if not one.space[1]]:
+        came = next((one for one in left if _is_moved(gone, one)), None)
+        if came is not None:
+            left = [one for one in left if one not in (gone, came)]
     return left
 
 
@@ -455,13 +456,8 @@ class Sites:
         alone = [one for one in left if not all(one.space)]
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
-            own = site.space[1] - site.space[0]
-            may = [one for one in alone if (one.space[1] - one.space[0]) * own < 0]
-            if site not in left or not all(site.space) or not _take_back(may, own):
-                continue
-            below = self.under(site.name)[1]
-            helpers = tuple(one for one in may if one.name in below)
-            if not _take_back(helpers, own):
+            helpers = self._taking_back(site, alone) if site in left else ()
+            if not helpers:
                 continue
             whole = self.together([one.name for one in (site, *helpers)]) or site
             left[left.index(site)] = site._replace(
@@ -469,6 +465,30 @@ class Sites:
             )
             left = [one for one in left if one not in helpers]
         return left
+
+    def _taking_back(self, site: Site, alone: Sequence[Site]) -> tuple[Site, ...]:
+        """Return those sites of one side below a site that take back its change."""
+        own = site.space[1] - site.space[0]
+        may = [one for one in alone if (one.space[1] - one.space[0]) * own < 0]
+        if not all(site.space) or not _take_back(may, own):
+            return ()
+        below = self.under(site.name)[1]
+        helpers = tuple(one for one in may if one.name in below)
+        return helpers if _take_back(helpers, own) else ()
+
+    def with_moved(self, names: Sequence[str]) -> tuple[Site | None, frozenset[str]]:
+        """Return what functions allocate as one site, and the names of the sites in it.
+
+        With functions below the first one that their code moved to, or from.
+        """
+        site = self.together(names)
+        if site is None:
+            return None, frozenset(names)
+        alone = [s for s in self.all if s.name not in names and not all(s.space)]
+        # The first function calls the others.
+        moved = self._taking_back(site._replace(name=names[0]), alone)
+        every = frozenset((*names, *(one.name for one in moved)))
+        return (self.together([*every]) if moved else site), every
 
     def with_callee(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; two of a package that replace one another as the outer one.
@@ -647,11 +667,14 @@ def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
     """Return the sites, largest first, that explain what larger ones leave of a change.
 
     Profiles have set-up as well: what would only lead past the benchmarks' change in
-    bytes and in objects is part of that.
+    bytes and in objects is part of that. Little that goes against both is how the code
+    makes that change.
     """
     rest: dict[str, float] = {}
     kept = list[Site]()
     for site in sites:
+        if _is_lost_in(totals, site):
+            continue
         changes = {
             unit: (part[1] - part[0], rest.get(unit, whole[1] - whole[0]))
             for unit, whole, part in _known(totals, site)
@@ -661,6 +684,17 @@ def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
             kept.append(site)
             rest |= {unit: left - own for unit, (own, left) in changes.items()}
     return kept
+
+
+def _is_lost_in(totals: Allocated, site: Site) -> bool:
+    """Return whether a site takes back little of the change in bytes and in objects."""
+    changes = [
+        (part[1] - part[0], whole[1] - whole[0])
+        for _, whole, part in _known(totals, site)
+    ]
+    return bool(changes) and all(
+        own * whole < 0 and abs(own) < MUCH * abs(whole) for own, whole in changes
+    )
 
 
 def amounts(totals: Allocated, site: Site) -> str:
@@ -870,10 +904,11 @@ def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) 
     left = [one for one in every if one.name not in {named.name for named in sites}]
     whole_of = [one for one in left if _alike(one.space[1] - one.space[0], rest)]
     # It is said of the last site, perhaps without the others next to it.
-    others = [called(one.name) for one in sites[:-1]]
+    others = [called(name) for one in sites[:-1] for name in one.everyone]
     who = "All other functions together allocate"
     if others:
-        who = f"All functions but {listed(others)} and this one together allocate"
+        this = "these" if len(sites[-1].everyone) > 1 else "this one"
+        who = f"All functions but {listed([*others, this])} together allocate"
     if len(whole_of) == 1:
         who = f"{called(whole_of[0].name)} allocates"
     return f"{who} {amount(abs(rest), 'B')}/op {way}."

@@ -15,6 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
@@ -43,6 +44,7 @@ from pprofdiff.analysis.policy import (
     GOOD_PART,
     MINOR,
     MOST,
+    MUCH,
     NAMED,
     SEVERAL,
 )
@@ -52,6 +54,7 @@ from pprofdiff.analysis.source.model import (
     RelatedLines,
     SourceOfFinding,
 )
+from pprofdiff.goruntime.names import is_closure
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import sums
 
@@ -72,6 +75,18 @@ class _Line(NamedTuple):
     row: int
     holds: bool
     carries: float
+
+
+class _Evidence(NamedTuple):
+    """CPU profiles as rules read them, and the changed lines of all profiles."""
+
+    cpu: CPUComparison | None
+    carriers: list[Carriers]
+
+    @property
+    def of_cpu(self) -> list[Carriers]:
+        """The changed lines of the CPU profiles; empty without."""
+        return [c for c in self.carriers if self.cpu and c.diff is self.cpu.diff]
 
 
 class Behind(NamedTuple):
@@ -122,13 +137,10 @@ def with_source(
             "sources say nothing here: there is no profile, whose lines they would be"
         )
         return Behind(findings, caveats=(Caveat("source", text),))
-    case = Case(comparison)
-    carriers = [code.of(diff) for diff in comparison.profiles]
-    of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
+    whole_program = _evidence(comparison, code)
+    of_cpu, carriers = whole_program.of_cpu, whole_program.carriers
     of_unit = partial(_of_unit, comparison, units, code)
-    carried = list(
-        _with_lines(comparison, case.cpu, of_cpu, carriers, findings.found, of_unit)
-    )
+    carried = list(_with_lines(comparison, whole_program, findings.found, of_unit))
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(list(_unchanged_sites(carried)))
     known = any(map(_names_lines, carried))
@@ -158,31 +170,31 @@ def with_source(
 
 def _with_lines(
     comparison: Comparison,
-    cpu: CPUComparison | None,
-    of_cpu: Sequence[Carriers],
-    carriers: list[Carriers],
+    whole: _Evidence,
     findings: Sequence[Finding],
-    of_unit: Callable[[str], list[Carriers]],
+    of_unit: Callable[[str], _Evidence | None],
 ) -> Iterator[Finding]:
     """Yield findings with the changed lines behind them, each related line once.
 
-    `of_unit` returns the changed lines of units by their names.
+    `whole` is the whole program's evidence; `of_unit` returns that of units by their
+    names.
     """
-    of_units, said = dict[str, list[Carriers]](), set[str]()
+    of_units, said = {"": whole}, set[str]()
     for finding in findings:
+        if finding.unit not in of_units:
+            of_units[finding.unit] = of_unit(finding.unit) or whole
+        own = of_units[finding.unit]
+        claim = finding.of_unit if own is not whole else finding.claim
         source = None
         # CPU within noise gives no lines; allocation is counted by line.
-        by_cpu = finding.claim is not None and finding.mark != "noise"
-        if by_cpu and cpu is not None and of_cpu and not _allocates(finding):
-            source = _of_claim(cpu, of_cpu[0], finding, carriers)
-            if finding.sure and source is not None and not source.lines:
+        by_cpu = claim is not None and finding.mark != "noise"
+        if by_cpu and own.of_cpu and not _allocates(finding):
+            source = _of_claim(own, finding, claim)
+            if finding.sure and source and not (source.lines or source.related):
                 # Of exact counts, each line shows what it changed.
-                source = _of_counted(finding, carriers) or source
+                source = _of_counted(finding, own.carriers) or source
         elif finding.names or finding.functions:
-            if finding.unit and finding.unit not in of_units:
-                of_units[finding.unit] = of_unit(finding.unit) or carriers
-            own = of_units[finding.unit] if finding.unit else carriers
-            source = _of_functions(finding, own)
+            source = _of_functions(finding, own.carriers)
         if source is not None:
             # Lines that cost something themselves are no reason for another cost.
             new = (one for one in source.related if one.lines.place not in said)
@@ -264,15 +276,20 @@ def _unchanged_sites(found: Sequence[Finding]) -> Iterator[Finding]:
             yield one
 
 
+def _evidence(comparison: Comparison, code: Code) -> _Evidence:
+    """Return the CPU profiles of a comparison, and its changed lines."""
+    cpu = Case(comparison).cpu
+    return _Evidence(cpu, [code.of(diff) for diff in comparison.profiles])
+
+
 def _of_unit(
     comparison: Comparison, units: Sequence[Unit], code: Code, names: str
-) -> list[Carriers]:
-    """Return the changed lines in the own samples of the units that `names` lists."""
+) -> _Evidence | None:
+    """Return the own samples of the units that `names` lists, None if unknown."""
     from pprofdiff.analysis.causes.by_unit import unit_named
 
     of_unit = unit_named(comparison, units, names)
-    profiles = () if of_unit is None else of_unit.profiles
-    return [code.of(diff) for diff in profiles]
+    return _evidence(of_unit, code) if of_unit and of_unit.profiles else None
 
 
 def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
@@ -351,24 +368,34 @@ def _caveats(carriers: Carriers) -> Iterator[Caveat]:
 
 
 def _of_claim(
-    cpu: CPUComparison,
-    carriers: Carriers,
-    finding: Finding,
-    all_carriers: list[Carriers],
+    own: _Evidence, finding: Finding, claim: Claim | None
 ) -> SourceOfFinding | None:
     """Return the changed lines that carry the samples a finding claims."""
-    claim = finding.claim
-    if claim is None:
+    cpu, all_carriers = own.cpu, own.carriers
+    if claim is None or cpu is None:
         return None
+    (carriers,) = own.of_cpu
     whole = cpu.relative.by.delta(*cpu.sums(claim))
     rows = _rows(carriers.diff, finding) or _owners(cpu, claim)
-    lines = _lines(carriers, cpu.relative, claim.sides, whole, rows)
+    lines = [
+        one
+        for one in _lines(carriers, cpu.relative, claim.sides, whole, rows)
+        # A closure that one side alone runs may be another one's code on the other.
+        if one.row in rows
+        or all(cpu.cum_at(one.row))
+        or not is_closure(one.lines.function)
+    ]
     inside = _called(cpu, rows, claim)
     callers = [line for line in lines if line.row not in rows and not inside[line.row]]
-    own = any(line.row in rows for line in lines)
-    if own or sum(line.carries for line in callers) < MOST * abs(whole):
+    runs = any(line.row in rows for line in lines)
+    if runs and (related := _no_longer_called(all_carriers, carriers, rows)):
+        return SourceOfFinding(related=related, diff=all_carriers.index(carriers))
+    if runs or sum(line.carries for line in callers) < MOST * abs(whole):
         # Their changed lines have what unchanged ones of the cause cost, or little.
         lines = [line for line in lines if line not in callers]
+    if any(row in carriers.by_row for row in rows):
+        # A new callee is what they do now; their own lines say that they call it.
+        lines = [one for one in lines if one.row in rows or not one.lines.added]
     # What a callee returns may change a function's own cost; its callees are too far.
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
     source = _source(carriers, rows, lines, cum=not flat)
@@ -450,7 +477,10 @@ def _of_counted(
         base, new = (int(values[kept].sum()) for values, kept in pairs)
         whole = float(diff.normalization.delta(base, new))
         lines = [
-            one for one in _lines(carriers, None, chosen, whole, rows) if one.holds
+            one
+            for one in _lines(carriers, None, chosen, whole, rows)
+            if one.holds
+            and not any(carriers.calls_nearby(one.row, row) for row in rows)
         ]
         if lines:
             return _source(carriers, rows, lines[:1])._replace(diff=number)
@@ -489,7 +519,9 @@ def _no_longer_called(
         if not carriers.stays(row) or _runs(all_carriers, names[row])[1]:
             return ()
     found = _on_stacks(all_carriers, carriers, rows)
-    return tuple(one for one in found if one.calls and not one.far)
+    return tuple(
+        structs.replace(one, ended=True) for one in found if one.calls and not one.far
+    )
 
 
 def _on_stacks(
@@ -687,7 +719,7 @@ def _lines(
 def _run(
     carriers: Carriers, model: CountModel | None, first: int, hunks: Sequence[int]
 ) -> int:
-    """Return a hunk to name first: one that new runs, if what is at `first` does not.
+    """Return a hunk to name first: one that new runs, if it hardly does the `first`.
 
     Code that replaces costly lines may be of a case that no longer occurs. Of counted
     objects, another hunk does its work if that has a good part of the cost. Few samples
@@ -695,12 +727,16 @@ def _run(
     """
     by = carriers.diff.normalization if model is None else model.by
     old, now = carriers.cum(first)
-    if not carriers.changed[first].hunk.new_count or now:
+    if not carriers.changed[first].hunk.new_count:
         return first
     counted = model is None or carriers.diff.sample_type.type in ALLOCATED
     least = GOOD_PART * by.scaled(old, 0)[0] if counted else 0.0
     running = {i: 0 if carriers.only_moved(i) else carriers.cum(i)[1] for i in hunks}
     best = max(running, key=running.__getitem__)
+    # What took over the work of the first had no such cost in base.
+    had = carriers.cum(best)[0] * (1.0 if now else MUCH)
+    if max(now, had) >= MUCH * running[best]:
+        return first
     few = 0.0 if model is None else SEVERAL * float(model.worth[1])
     does = running[best] >= few and by.scaled(0, running[best])[1] >= least
     return best if does else first

@@ -55,12 +55,18 @@ def _with_former_names(finding: Finding, identity: Identity) -> Finding:
     """Return the finding with base's names for the functions in its title.
 
     Only for pairs that rest on samples alone, on the source, or on the user's word:
-    others have the same name, and so have closures but for their number.
+    others have the same name, and so have closures but for their number. A new function
+    may have the name that another one has in base.
     """
     clauses = []
     for name in sorted({*finding.names, *finding.functions}):
+        if short(name) not in finding.title:
+            continue
         pair = identity.pairs.get(name)
-        if pair is None or short(name) not in finding.title:
+        if pair is None:
+            if now := identity.new_names.get(name):
+                # Both builds have a function of this name, not the same one.
+                clauses.append(f"Base's {short(name)} is {short(now)} now")
             continue
         renamed = pair.by == "source" and not is_closure(name)
         if pair.probability < 1 or pair.by == "given" or renamed:
@@ -71,7 +77,7 @@ def _with_former_names(finding: Finding, identity: Identity) -> Finding:
             clauses.append(f"{short(name)} {verb} {was} in base")
     if not clauses:
         return finding
-    text = f"{finding.text} {'; '.join(clauses[:_NAMED])}.".lstrip()
+    text = f"{'; '.join(clauses[:_NAMED])}. {finding.text}".rstrip()
     return finding._replace(text=text)
 
 

@@ -240,7 +240,9 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         verdict = "unknown"
     elif verdict == "unknown" and not rewritten:
         # Of several benchmarks, the table has the figure of the headline.
-        first = first if units else min(kept, key=lambda m: m.judged.width)
+        if not units:
+            undecided = [m for m in kept if m.verdict != "same"] or kept
+            first = min(undecided, key=lambda m: m.judged.width)
         needs = _rounds(first)
         if few:
             needs = _TOO_FEW
@@ -397,7 +399,7 @@ def _rounds(measure: Measure) -> str:
     if moved > same:
         seen = f"to show a change of {rounded(100 * abs(by.ratio - 1), 2)}%"
     if times > _LONGEST:
-        return f"runs vary too much {seen}"
+        return f"{seen}, use a quieter machine: runs vary too much on this one"
     longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
     if measure.moved:
         return f"one figure alone decides at {BEYOND_CONFIDENCE}%: {longer}"

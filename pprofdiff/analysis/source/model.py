@@ -74,7 +74,8 @@ class RelatedLines(Struct, frozen=True):
     `function` is the unchanged one; `calls` is set if the changed one calls it, and
     `before` if it does so after the lines, not on them. `through` is the function
     between the two; `far` is set if there are more. With `makes`, the lines are those
-    of a type whose values the unchanged function makes.
+    of a type whose values the unchanged function makes. `ended` is set if it is not
+    called any more.
     """
 
     lines: ChangedLines
@@ -84,6 +85,7 @@ class RelatedLines(Struct, frozen=True):
     far: bool = False
     before: bool = False
     makes: bool = False
+    ended: bool = False
 
 
 class SourceOfFinding(NamedTuple):

@@ -106,7 +106,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         return
     carrying = {one.function for one in source.lines}
     added = _added(source, finding)
-    with_new = _with(added, (*source.lines, *source.near)[0].path) if added else ""
+    with_new = _with(added, (*source.lines, *source.near)[0]) if added else ""
     profiles = report.profiles_of(finding)
     for i, lines in enumerate(source.lines):
         diff = profiles[source.diff]
@@ -121,7 +121,9 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         kept = lines._replace(commits=lines.commits[:_COMMITS])
         near_it: list[ChangedLines] = []
         before = False
-        if lines.function not in {one.function for one in source.lines[:i]}:
+        # Other lines of a caller are no reason for what a function allocates.
+        own = finding.site is None or lines.function in finding.functions
+        if own and lines.function not in {one.function for one in source.lines[:i]}:
             near_it = [n for n in source.near if n.function == lines.function]
             before = finding.direction == "better"
         yield SourceNote(
@@ -140,8 +142,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         removed = _others([n for n in gone if n.function == lines.function], lines)
         yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
         with_new = ""
-    left = finding.site is not None and not finding.site.new
-    yield from _related(source.related, gone=left)
+    yield from _related(source.related)
     yield from _only(source.only)
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
@@ -194,16 +195,14 @@ def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> boo
     )
 
 
-def _related(
-    related: Sequence[RelatedLines], *, gone: bool = False
-) -> Iterator[SourceNote]:
+def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
     """Yield changes in functions that call unchanged ones or are called by them."""
-    calls = "called" if gone else "calls"
     found: dict[tuple[str, bool], list[RelatedLines]] = {}
     for one in related:
         named = short(one.function)
         by = f" through {short(one.through)}" if one.through else ""
         by = " indirectly" if one.far else by
+        calls = "called" if one.ended else "calls"
         how = f"which {calls} {named}{by}" if one.calls else f"which {named} calls{by}"
         how = f"which {named} makes" if one.makes else how
         found.setdefault((how, one.before), []).append(one)
@@ -255,13 +254,18 @@ def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
     return [one for one in new if short(one.function) not in finding.title][:_NEW]
 
 
-def _with(added: Sequence[ChangedLines], path: str) -> str:
-    """Return new functions' lines, after others that are in the file `path`."""
-    named = [
-        f"{strip_type_arguments(one.function).rpartition('.')[2]} "
-        f"({one.numbers if one.path == path else one.place})"
-        for one in added
-    ]
+def _with(added: Sequence[ChangedLines], first: ChangedLines) -> str:
+    """Return new functions' lines, after the `first` lines, of their caller.
+
+    Methods of another type have it before their names.
+    """
+    names = [strip_type_arguments(one.function) for one in (first, *added)]
+    receiver = names[0].rpartition(".")[0]
+    named = []
+    for one, name in zip(added, names[1:], strict=True):
+        of, _, alone = name.rpartition(".")
+        place = one.numbers if one.path == first.path else one.place
+        named.append(f"{alone if of == receiver else short(name)} ({place})")
     return f", with the new {listed(named)}"
 
 

@@ -47,6 +47,12 @@ class Why(Struct, frozen=True):
         return bool(self.warnings or self.reasons or self.rest)
 
     @property
+    def heading(self) -> str:
+        """The heading: code that changed is no reason by itself."""
+        alone = [one.finding.id == CHANGED_ALONE for one in self.reasons]
+        return "Changed code" if alone and all(alone) else "Why"
+
+    @property
     def causes(self) -> list[Finding]:
         """The numbered causes, in order."""
         return [one.finding for one in self.reasons if one.number and not one.level]
@@ -81,7 +87,9 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         # A title has everything that its cause explains, including its consequences.
         printed = alone is not None and alone.mark not in (None, "noise")
         seen = alone.explains if alone is not None and printed else None
-        if text := _together(findings.explained, added, who, seen, without):
+        # The outcome next to it may be in time.
+        of = " (CPU)" if report.comparison.measured else ""
+        if text := _together(findings.explained, added, who, seen, without, of):
             rest.append(Sentence(text))
     elif _only_counts(report, shown):
         rest.append(Sentence(_UNTIMED))
@@ -307,16 +315,17 @@ def _together(
     who: str,
     seen: float | None,
     without: Sequence[str] = (),
+    of: str = "",
 ) -> str:
     """Return how much of the change all findings explain, and what the rest is.
 
     `who` is the subject of the sentence with its verb. `seen` is the amount in the
     title of the only cause, which is not repeated. What the causes with the numbers in
-    `without` cost is a part of the rest.
+    `without` cost is a part of the rest. `of` follows the total.
     """
     scale = scale_of(cpu)
     amount = scale.text(explained.explained, signed=True)
-    total = scale.text(explained.total, signed=True)
+    total = f"{scale.text(explained.total, signed=True)}{of}"
     # From the numbers as printed, so that the three add up for the reader.
     whole, part = map(scale.rounded, (explained.total, explained.explained))
     rest = scale.number(whole - part, signed=True)

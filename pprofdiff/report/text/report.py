@@ -54,7 +54,7 @@ def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
 def _why(report: ReportModel) -> Iterator[Part]:
     explained = why(report)
     if explained:
-        yield Heading("Why")
+        yield Heading(explained.heading)
         yield from explained.warnings
         yield from explained.reasons
         yield from explained.rest

@@ -67,7 +67,7 @@ class _Room(NamedTuple):
 
 
 _FIRST = _Room()
-_IN_FULL = 5
+_IN_FULL = 6
 # Warnings that say how to read values, and rarely change what they mean.
 _MINOR = frozenset(
     ("input", "merged-input", "shared-units", "since-start", "trace-short")
@@ -216,7 +216,7 @@ def _close(parts: Iterable[Part | Block]) -> Iterator[Block]:
 
 
 def _causes(explained: Why, averages: str, room: _Room, page: Page) -> Iterator[Block]:
-    paragraphs = [Paragraph("Why", "strong")] if explained else []
+    paragraphs = [Paragraph(explained.heading, "strong")] if explained else []
     paragraphs += [Paragraph(averages, "faint")] if averages else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in explained.warnings]
     reasons = explained.reasons

@@ -334,6 +334,25 @@ def test_allocations_that_moved_into_helpers_are_counted_together(
     assert text in first.text
 
 
+def test_what_moved_below_a_place_counts_as_what_it_allocates():
+    """G allocates for F now what F did itself: neither is a change."""
+    sides = [
+        Unit(
+            REST | {path("F"): cpu},
+            {path("runtime.mallocgc", *stack): made for stack, made in allocated},
+        )
+        for cpu, allocated in (
+            (900, [(("F",), (8, 4000))]),
+            (300, [(("F",), (4, 1900)), (("G", "F"), (5, 2500))]),
+        )
+    ]
+    cause, *others = causes(*sides)[1].causes
+    assert cause.title.startswith("p.F uses 67% less CPU")
+    assert "It allocates" not in cause.text
+    (site,) = others
+    assert site.title.startswith("p.F with p.G allocates more: 3.91 → 4.30 KiB/op")
+
+
 def test_sites_are_named_where_only_allocations_of_some_benchmarks_changed():
     """Time is the same in all of them, and the mix hides a change of 1%."""
     names = "All", "Large", "Other"
@@ -945,7 +964,7 @@ def test_the_cpu_of_a_site_is_that_of_what_it_calls_instead_too():
     )
     _, findings = causes(base, new)
     (cause,) = (one for one in findings.found if one.id.startswith("allocation"))
-    assert "Its CPU with p.HasDigit: " in cause.text
+    assert "Its CPU and that of p.HasDigit: " in cause.text
     found = AMOUNT.search(cause.text)
     assert float(found[2]) / float(found[1]) == pytest.approx(100 / 600, rel=0.02)
 
@@ -1009,6 +1028,57 @@ def test_callees_with_good_parts_of_a_change_are_named():
     assert re.search(parts, cause.text)
     (cause,) = causes(Unit(new), Unit(base))[1].causes
     assert re.search(parts, cause.text)
+
+
+def test_no_sample_counts_in_two_of_the_callees_that_are_named():
+    """Old is gone from A, and only from there."""
+    base = REST | {path("F"): 100, path("A", "F"): 300, path("B", "F"): 400}
+    base |= {path("Old", "A", "F"): 100}
+    new = REST | {path("F"): 100, path("A", "F"): 200, path("B", "F"): 200}
+    (cause,) = causes(Unit(base), Unit(new))[1].causes
+    assert "p.B " in cause.text
+    assert ("p.A " in cause.text) != ("p.Old " in cause.text)
+
+
+def test_a_cause_of_one_benchmark_says_which_part_of_its_change_it_is():
+    def side(f, g):
+        costs = {path("F", bench="A"): f, path("G", bench="A"): g}
+        return [
+            Unit(costs | {path("Rest", bench="A"): 300}, name="A"),
+            Unit({path("Rest", bench="B"): 300}, name="B"),
+        ]
+
+    first, second = report_of(compared(side(400, 400), side(900, 700))).findings.causes
+    parts = [
+        re.match(r"That is \+(\S+) of \+(\S+) ms/op", one.text)
+        for one in (first, second)
+    ]
+    amounts = [[float(n) for n in part.groups()] for part in parts]
+    assert amounts[0][1] == amounts[1][1]
+    assert sum(own for own, _ in amounts) == pytest.approx(amounts[0][1], abs=0.02)
+    (alone,) = report_of(compared(side(400, 400), side(900, 400))).findings.causes
+    assert "That is" not in alone.text
+
+
+def test_another_benchmarks_amount_has_the_callees_that_the_cause_has():
+    """Flat, F saves in B what its callee, which is unchanged, does not."""
+
+    def side(callee, cost, own):
+        return [
+            Unit(
+                REST | {path("F", bench="A"): 100, path(callee, "F", bench="A"): cost},
+                name="A",
+            ),
+            Unit(
+                REST | {path("F", bench="B"): own, path("C", "F", bench="B"): 300},
+                name="B",
+            ),
+        ]
+
+    base, new = side("Old", 1200, 400), side("New", 200, 100)
+    (cause, *_) = report_of(compared(base, new)).findings.causes
+    assert cause.title.startswith("A: p.F uses 77% less CPU")
+    assert re.search(r"In B: \S+ → \S+ ms/op cum\.", cause.text)
 
 
 def test_what_took_over_from_a_callee_that_is_gone_is_counted_with_it():
@@ -1108,6 +1178,23 @@ def test_what_others_take_back_of_sites_that_exceed_the_total_is_said(new, rest,
         for row, delta in enumerate(rest, 9)
     ]
     assert read(taken_back(totals, sites, [*sites, *others]))[0] == said
+
+
+def test_what_others_take_back_is_no_part_of_what_a_site_replaced():
+    totals = Allocated(space=(17_000.0, 16_000.0), objects=None)
+    in_place = Site("p.New", 0, (3000.0, 2000.0), (9.0, 3.0), exact=True)
+    in_place = in_place._replace(came=("p.New",), gone=("p.Old",))
+    last = Site("p.F", 1, (224.0, 0.0), (3.0, 0.0), exact=True)
+    every = [
+        Site("p.Old", 2, (3000.0, 0.0), (9.0, 0.0), exact=True),
+        Site("p.New", 0, (0.0, 2000.0), (0.0, 3.0), exact=True),
+        last,
+        *(Site(f"p.O{n}", n, (0.0, 112.0), (0.0, 1.0), exact=True) for n in (3, 4)),
+    ]
+    said = read(taken_back(totals, [in_place, last], every))[0]
+    assert said == (
+        "All functions but p.New, p.Old and this one together allocate 224 B/op more."
+    )
 
 
 def test_what_allocates_instead_of_another_packages_function_is_its_callers():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from pprofdiff.analysis.causes.carriers import Carriers, ChangedHunk, Code, with_others
+from pprofdiff.analysis.causes.carriers import Carriers, Code, with_others
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
     _Place,
@@ -565,6 +564,31 @@ def test_a_new_function_is_listed_with_the_lines_that_call_it(tmp_path):
     assert "with the new g (9-12)" in written
 
 
+@pytest.mark.parametrize(
+    ("outer", "inner", "said"),
+    [
+        ("m.(*T).Run", "m.(*T).run", "with the new run (11-13)"),
+        ("m.Run", "m.(*T).Run", "with the new m.(*T).Run (11-13)"),
+    ],
+)
+def test_a_new_method_of_another_type_has_its_type(tmp_path, outer, inner, said):
+    def declaration(name, *calls):
+        receiver = "(t *T) " if "*T" in name else ""
+        body = "".join(f"	{one}\n" for one in calls)
+        return f"func {receiver}{name.rpartition('.')[2]}() {{\n{body}}}\n"
+
+    head = "package m\n\ntype T int\n\n"
+    old = head + declaration(outer, "a()", "b()", "c()")
+    call = f"t.{inner.rpartition('.')[2]}()"
+    new = (
+        head + declaration(outer, "a()", call, "c()") + "\n" + declaration(inner, "x()")
+    )
+    frames = Frame(outer, "/b/m/f.go", 7, 5), Frame(inner, "/b/m/f.go", 12, 11)
+    samples = {frames[:1]: 2000}, {frames[:1]: 4000, frames[::-1]: 400}
+    comparison, sources = differing(tmp_path, [{"f.go": old}, {"f.go": new}], samples)
+    assert said in text(report_of(comparison, sources=sources))
+
+
 def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     """Those that carry its cost with their amount, the others behind them."""
     lines = [f"	line{i}()" for i in range(12)]
@@ -842,6 +866,78 @@ def test_the_calls_of_another_benchmark_are_not_said(tmp_path, slower):
     assert "Changed: g.go:4" not in written
 
 
+def test_a_benchmark_s_cause_has_the_changed_lines_of_its_callees(tmp_path):
+    """F itself is unchanged, and no callee has most of what it costs less."""
+    body = "package p\n\nfunc %s() {\n\twork%s()\n}\n"
+    changed = [
+        {f"{one}.go": body % (one, mark) for one in "GHIJ"} for mark in ("", "2")
+    ]
+    changed[0] |= {"f_test.go": TESTS_OF_F, "f.go": body % ("F", "")}
+    (own, *loop), (_, *other) = path("F"), path("F", bench="Other")
+    frame = (own, "/b/p/f.go", 5)
+    sides = [
+        [
+            Unit(
+                {
+                    ((f"{PACKAGE}.{one}", f"/b/p/{one}.go", 4), frame, *loop): cost
+                    for one in "GHIJ"
+                },
+                name="All",
+            ),
+            Unit({(frame, *other): 300}, name="Other"),
+        ]
+        for cost in (500, 200)
+    ]
+    sources = committed(tmp_path, "example.com/p", *changed)
+    written = text(report_of(compared(*sides), sources=sources))
+    assert "1. All: p.F uses 60% less CPU" in written
+    assert re.search("Changed: [GHIJ].go:4 in p.[GHIJ], cum [^ ]* → ", written)
+
+
+def test_a_closure_of_one_side_may_be_another_ones_code(tmp_path):
+    """What F's closure cost is what that of New costs now."""
+    old = "package p\n\nfunc F() {\n\teach(func() {\n\t\twork()\n\t})\n}\n"
+    new = old.replace("each", "all").replace("work()", "New(work)") + (
+        "\nfunc New(f func()) {\n\teach(func() {\n\t\tf()\n\t})\n}\n"
+    )
+    (own, *loop) = path("F")
+    at = [(own, "/b/p/f.go", line) for line in (4, 5)]
+    closures = [
+        (f"{PACKAGE}.{one}.func1", "/b/p/f.go", n) for one, n in (("F", 5), ("New", 11))
+    ]
+    sides = [
+        Unit({(at[0], *loop): 900, (closures[0], at[0], *loop): 500}),
+        Unit({(at[0], *loop): 100, (closures[1], at[0], *loop): 480}),
+    ]
+    sources = committed(
+        tmp_path, "example.com/p", {"f_test.go": TESTS_OF_F, "f.go": old}, {"f.go": new}
+    )
+    written = text(report_of(compared(*sides), sources=sources))
+    assert "in p.F.func1" not in written
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_a_changed_function_that_is_called_no_longer_gives_way_to_its_caller(
+    tmp_path, called
+):
+    """Its own change says nothing: new has no sample of it."""
+    old = declared(F="rest G", G="work").replace("package m", "package p")
+    new = declared(F="rest2 G", G="work2").replace("package m", "package p")
+    lines = {name: old.split("\n").index(f"func {name}() {{") + 2 for name in "FG"}
+    (own, *loop) = path("F")
+    frame = (own, "/b/p/f.go", lines["F"])
+    stack = ((f"{PACKAGE}.G", "/b/p/f.go", lines["G"]), frame, *loop)
+    sides = [
+        Unit({(frame, *loop): 300, stack: cost} if cost else {(frame, *loop): 300})
+        for cost in (900, 200 if called else 0)
+    ]
+    files = {"f_test.go": TESTS_OF_F, "f.go": old}, {"f.go": new}
+    sources = committed(tmp_path, "example.com/p", *files)
+    written = text(report_of(compared(*sides), sources=sources))
+    assert ("p.G (f.go:9" in written) == called
+    assert ("in p.F, which called p.G" in written) == (not called)
+
+
 @pytest.mark.parametrize(("more", "carries"), [(300, True), (40, False)])
 def test_changed_lines_have_their_cost_in_the_benchmark_if_they_carry_it(
     tmp_path, more, carries
@@ -955,9 +1051,8 @@ def test_what_replaces_a_function_s_first_lines_above_it_is_elsewhere(hunk, else
     """The lines of a change that follow each other are one hunk."""
     text = SourceText("f.go", (), "git", "")
     base, new = (Located(None, text, Extent(start, start + 40)) for start in (4, 23))
-    one = ChangedHunk(0, Places(base, new), hunk)
     place = _Place(("f.go", "f.go"), hunk)
-    assert _silent(SimpleNamespace(changed=(one,)), [0], place) == elsewhere
+    assert _silent([Places(base, new)], place) == elsewhere
 
 
 def test_of_single_benchmarks_causes_those_with_changed_lines_are_first():

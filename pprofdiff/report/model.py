@@ -139,7 +139,10 @@ _OF_CAPTURES = frozenset(
     )
 )
 
-_SAME_SOURCE = "the code of all packages with samples is the same in both builds"
+_SAME_SOURCE = (
+    "comments and local names aside, the code of all packages with samples is the same "
+    "in both builds"
+)
 
 _FLAGS = (
     "whether -cover, GOAMD64 or -gcflags differ is unknown: put each program next to "

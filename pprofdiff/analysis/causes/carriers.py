@@ -29,7 +29,7 @@ from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_
 from pprofdiff.analysis.policy import ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
-from pprofdiff.analysis.source.extents import Extent, hunks_within
+from pprofdiff.analysis.source.extents import hunks_within
 from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
     ChangedLines,
@@ -37,11 +37,9 @@ from pprofdiff.analysis.source.model import (
     SourceOfFinding,
     numbers_of,
 )
-from pprofdiff.analysis.source.renamed import only_renames
+from pprofdiff.analysis.source.renamed import only_renames, only_variables
 from pprofdiff.analysis.source.text import (
     called_in,
-    plain_lines,
-    unnamed,
     worded_lines,
 )
 from pprofdiff.goruntime.names import is_closure, package_of, strip_type_arguments
@@ -179,7 +177,7 @@ class Carriers:
         hunks = hunks_within(
             self.sources, (texts[0], base.extent), (texts[1], new.extent)
         )
-        if hunks and _renames(texts, (base.extent, new.extent)):
+        if hunks and only_variables(texts, (base.extent, new.extent)):
             return []
         return [
             hunk
@@ -828,17 +826,6 @@ def with_others(
             names[row] for row in rows if row in carriers.known and row not in of_row
         ),
     )
-
-
-def _renames(
-    texts: tuple[SourceText, SourceText], extents: tuple[Extent, Extent]
-) -> bool:
-    """Return whether two texts of a function differ in names of its variables alone."""
-    codes = [
-        "\n".join(plain_lines(text, range(extent.start, extent.end + 1)))
-        for text, extent in zip(texts, extents, strict=True)
-    ]
-    return unnamed(codes[0]) == unnamed(codes[1])
 
 
 def _begins_otherwise(closure: Places) -> bool:

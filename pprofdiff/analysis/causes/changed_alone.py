@@ -25,6 +25,7 @@ from pprofdiff.analysis.source.code import is_constrained, only_imports, says_mo
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
+from pprofdiff.analysis.source.renamed import with_other_variables
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
     is_made_up,
@@ -378,14 +379,17 @@ def _folders(
 
 
 def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_Place]:
-    """Yield where a file differs by more than comments and imports."""
+    """Yield where a file differs by more than comments, imports and local names."""
     paths = old.path, now.path
     base, new = sources.read([old, now])
     if base is None or new is None:
         yield _Place(paths)
         return
     hunks = sources.hunks(base, new)
+    same = with_other_variables(base, new)
     for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
+        if all(map(set.issuperset, same, hunk.sides)):
+            continue
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):
             yield _Place(paths, hunk, texts=(base, new))
 

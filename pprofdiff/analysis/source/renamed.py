@@ -1,4 +1,4 @@
-"""Functions that got another name, and hunks that only name functions otherwise."""
+"""Code that differs only in the names of functions, or of variables."""
 
 from __future__ import annotations
 
@@ -6,12 +6,41 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pprofdiff.analysis.source.extents import Extent, go_file
-from pprofdiff.analysis.source.text import PHRASE, code_of, plain_lines
+from pprofdiff.analysis.source.text import PHRASE, code_of, plain_lines, unnamed
 from pprofdiff.model.source import Hunk, SourceText
 
 # Shorter bodies are alike by chance.
 _LEAST = 4
 _RECEIVER = re.compile(r"\bfunc \( [^()]* \) (?=\w+ [(\[])")
+
+
+def only_variables(
+    texts: tuple[SourceText, SourceText], extents: tuple[Extent, Extent]
+) -> bool:
+    """Return whether two texts of a function differ in names of its variables alone."""
+    codes = [
+        "\n".join(plain_lines(text, range(extent.start, extent.end + 1)))
+        for text, extent in zip(texts, extents, strict=True)
+    ]
+    return unnamed(codes[0]) == unnamed(codes[1])
+
+
+def with_other_variables(base: SourceText, new: SourceText) -> tuple[set[int], ...]:
+    """Return the lines of a file's functions that differ in variables' names alone.
+
+    Of base, and of new; also those of functions that do not differ.
+    """
+    sides = [
+        {one.name: Extent(one.line, one.last) for one in go_file(text.lines).functions}
+        for text in (base, new)
+    ]
+    found: tuple[set[int], set[int]] = set(), set()
+    for name in sides[0].keys() & sides[1].keys():
+        extents = sides[0][name], sides[1][name]
+        if only_variables((base, new), extents):
+            for lines, extent in zip(found, extents, strict=True):
+                lines.update(range(extent.start, extent.end + 1))
+    return found
 
 
 def only_renames(

@@ -21,7 +21,7 @@ PHRASE = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
 """A literal, a name with what it is selected from, or a mark of Go, as a pattern."""
 # Variables that a function declares, its receiver and its parameters.
 _LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=")
-_SIGNATURE = re.compile(r"func (?:\( ([^()]*) \) )?\w+ \( ([^()]*) \)")
+_SIGNATURE = re.compile(r"func (?:\( ([^()]*) \) )?\w+ \( (?:([^()]*) )?\)")
 _PARAMETER = re.compile(r"(?:^|, )(\w+) (?=[*\w\[,])")
 FILES = 64
 """Texts to cache: one report's."""

@@ -184,6 +184,11 @@ def test_what_is_in_no_hunk_is_the_same_code_in_order(base, new):
             True,
         ),
         ("func f() {\n\tx := a\n\tg(x)\n}", "func f() {\n\ty := a\n\tg( y )\n}", True),
+        (
+            "func (c *C) S() string {\n\treturn c.x\n}",
+            "func (d *C) S() string {\n\treturn d.x\n}",
+            True,
+        ),
         # The other one's value, another constant, field, function or table.
         ("func f(a, b int) {\n\tg(a)\n}", "func f(a, b int) {\n\tg(b)\n}", False),
         ("func f() {\n\tg(small)\n}", "func f() {\n\tg(large)\n}", False),

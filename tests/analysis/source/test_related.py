@@ -230,6 +230,18 @@ def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path)
     assert found.title.startswith("m.F is a function")
 
 
+def test_another_name_of_a_receiver_changes_nothing_elsewhere(tmp_path):
+    """Nor does it in a function that the profile has."""
+    method = "func (x *T) Idle() string {\n	return x.name\n}\n"
+    old = OUTER + "\n" + method
+    new = old.replace("x", "other").replace("(t *T)", "(u *T)")
+    stacks = {("m.F", "m.(*T).Outer"): 2000, ("m.Far",): 1}
+    files = FILES | {"outer.go": old}, CHANGED_FAR | {"outer.go": new}
+    comparison, sources = differing(tmp_path, files, (stacks, stacks))
+    (found,) = with_changed(comparison, sources).found
+    assert found.title == "m.Far is a function in the CPU profile that the diff changes"
+
+
 def test_many_places_are_counted_in_their_files(tmp_path):
     texts = [
         "\n\n".join(
@@ -761,7 +773,10 @@ OTHER_TEST = f"{TESTS_OF_F}\nfunc BenchmarkOther(b *testing.B) {{\n}}\n"
 COMMENTED = "package p\n\n// %s\nfunc F() {\n\twork()\n}\n"
 
 
-SAME = "The code of all packages with samples is the same in both builds"
+SAME = (
+    "Comments and local names aside, the code of all packages with samples is the same "
+    "in both builds"
+)
 
 
 def in_f(line=5):

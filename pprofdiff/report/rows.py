@@ -301,7 +301,8 @@ class SourceNote(NamedTuple):
         if self.lines.idle:
             # What costs more runs elsewhere, as by what another function left behind.
             parts.append(", without samples")
-        return f"{was}{self.more}{where}{''.join(parts)}{self.added}"
+        most = f", most of it in {self.lines.most}" if self.lines.most else ""
+        return f"{was}{self.more}{where}{''.join(parts)}{most}{self.added}"
 
     @property
     def text(self) -> str:

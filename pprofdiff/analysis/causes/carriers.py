@@ -26,7 +26,7 @@ from pprofdiff.analysis.lines.costs import (
     side_lines,
 )
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
-from pprofdiff.analysis.policy import ENOUGH, SEVERAL
+from pprofdiff.analysis.policy import ENOUGH, MOST, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
 from pprofdiff.analysis.source.extents import hunks_within
@@ -53,6 +53,8 @@ Chosen = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 # A function with less of both sides' totals has too few samples to judge its lines.
 _LEAST = 0.005
 _RELATED = 2
+# Of more lines than a reader takes in at once, the few that cost most are named.
+_MANY, _FEW = 10, 5
 # Code that does something: a brace, "else" or "return" alone does not.
 _SAYS = re.compile(
     r"\b(?!(?:else|default|return|break|continue)\b)\w+|\breturn[ \t]+[^\s;}]"
@@ -451,7 +453,32 @@ class Carriers:
             added=added,
             dropped=dropped,
             was=lines.was if self._ran(i, 0) else "",
+            most=self._most(i, 0 if lines.gone else 1, (base, new)),
         )
+
+    def _most(self, i: int, side: int, cost: tuple[int, int]) -> str:
+        """Return the few of a hunk's many lines with most of a cost, "" for none.
+
+        Of a saving, what is left of it says nothing.
+        """
+        place, span = self._span(i, side)
+        if place is None or len(span) <= _MANY or cost[side] <= cost[1 - side]:
+            return ""
+        lines = self.both.sides[side]
+        numbers, rows = lines.of_file(place.lines.file)
+        marked = np.zeros(lines.rows, np.bool_)
+        marked[rows[(numbers >= span.start) & (numbers < span.stop)]] = True
+        number_of = np.zeros(lines.rows + 1, np.int64)
+        number_of[rows] = numbers - span.start + 1
+        at = number_of[self._innermost(side, marked)]
+        of_line = np.bincount(at, self.diff.values[side], len(span) + 1)[1:]
+        summed = np.append(0.0, np.cumsum(of_line))
+        for size in range(1, _FEW + 1):
+            parts = summed[size:] - summed[:-size]
+            first = int(np.argmax(parts))
+            if parts[first] > MOST * cost[side]:
+                return numbers_of(span.start + first, span.start + first + size - 1)
+        return ""
 
     def _ran(self, i: int, side: int) -> bool:
         """Return whether a sample of a side has a line of a hunk."""

@@ -28,7 +28,8 @@ class ChangedLines(NamedTuple):
     `caller` is a changed function that calls it; `dropped` if it is gone. The cost is
     that of all changed lines of the function, or with `alone` of these, where the
     others change next to nothing. `idle` is set if their function has many CPU samples,
-    none of them on its changed lines.
+    none of them on its changed lines. `most` numbers the few of many lines that have
+    most of their cost, "" for none.
     """
 
     function: str
@@ -47,6 +48,7 @@ class ChangedLines(NamedTuple):
     alone: bool = False
     idle: bool = False
     caller: str = ""
+    most: str = ""
 
     @property
     def verb(self) -> str:

@@ -620,6 +620,20 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
 
 
+@pytest.mark.parametrize(("other", "said"), [(300, True), (3000, False)])
+def test_of_many_changed_lines_those_that_cost_most_are_named(tmp_path, other, said):
+    """Line 30 is another change: their costs are one amount."""
+    body = [f"	line{n}()" for n in range(4, 34)]
+    texts = ["\n".join(["package m", "", "func Far() {", *body, "}", ""])]
+    body[1:13] = [f"	other{n}()" for n in range(12)]
+    body[26] = "	changed()"
+    texts.append("\n".join(["package m", "", "func Far() {", *body, "}", ""]))
+    samples = {8: 1000, 30: other // 3}, {8: 3000, 9: 1500, 14: 600, 30: other}
+    written = of_lines(tmp_path, texts, samples)
+    assert "Changed: 5-16" in written
+    assert ("most of it in 8" in written) == said
+
+
 def of_lines(tmp_path, texts, samples):
     """Return the report of m.Far with these texts and samples by line, (base, new)."""
     stacks = [

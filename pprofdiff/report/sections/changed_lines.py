@@ -119,6 +119,9 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
+        if finding.direction == "better" and not lines.gone:
+            # What they cost now is no part of what was saved.
+            kept = kept._replace(most="")
         near_it: list[ChangedLines] = []
         before = False
         # Other lines of a caller are no reason for what a function allocates.

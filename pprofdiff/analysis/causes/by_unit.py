@@ -9,7 +9,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
-from pprofdiff.analysis.causes.places import whole_of
+from pprofdiff.analysis.causes.places import owned_by, whole_of
 from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
@@ -75,7 +75,7 @@ def causes_of_units(
                 is_site = not found[first[change, False]].sure
             at = first.setdefault((change, is_site), len(found))
             if at < len(found) and cause.functions:
-                alike = _with_callees(of_unit, cause, found[at])
+                alike = _measured_as(of_unit, cause, found[at])
                 found[at] = _also_in(found[at], names, alike)
                 continue
             found += (
@@ -212,21 +212,29 @@ def with_allocations(
     return causes
 
 
-def _with_callees(of_unit: Comparison, cause: Finding, known: Finding) -> Finding:
-    """Return a cause with its callees' CPU too, if a `known` one of it has that.
+def _measured_as(of_unit: Comparison, cause: Finding, known: Finding) -> Finding:
+    """Return a cause with its CPU as a `known` one of the same function has it.
 
-    Flat amounts say less next to cum ones: the work may be in a callee.
+    With callees if that has them: flat, the work of a callee would be missing. Of an
+    allocation site, the CPU is added if it changed significantly.
     """
     cpu = Case(of_unit).cpu
     rows = [] if cpu is None else cpu.rows_of(cause.functions[:1]).tolist()
-    if not rows or cpu is None or known.amount.endswith(FLAT_WITH_LIBRARY):
+    if cpu is None or not rows or known.site is not None:
         return cause
+    flat = known.amount.endswith(FLAT_WITH_LIBRARY)
     place = whole_of(cpu, rows[0])
-    if not cause.amount.endswith(FLAT_WITH_LIBRARY) or cause.site is not None:
-        return cause
+    if flat:
+        own = owned_by(cpu, rows[:1])
+        place = place._replace(whole=False).having(cpu, own)
     if cpu.way(place.delta(cpu)) != cause.direction:
         return cause
-    return cause._replace(amount=amount(cpu, place))
+    size = amount(cpu, place)
+    if cause.site is None:
+        apart = cause.amount.endswith(FLAT_WITH_LIBRARY) and not flat
+        return cause._replace(amount=size) if apart else cause
+    sure = cpu.mark(place.claim) not in (None, "noise")
+    return cause._replace(amount=f"{size}, {cause.amount}") if sure else cause
 
 
 def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:

@@ -687,14 +687,15 @@ def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
 
 
 def _is_lost_in(totals: Allocated, site: Site) -> bool:
-    """Return whether a site takes back little of the change in bytes and in objects."""
+    """Return whether a site takes back little of the change in bytes, or in objects."""
     changes = [
         (part[1] - part[0], whole[1] - whole[0])
         for _, whole, part in _known(totals, site)
     ]
-    return bool(changes) and all(
+    little = [
         own * whole < 0 and abs(own) < MUCH * abs(whole) for own, whole in changes
-    )
+    ]
+    return any(little) and all(own * whole <= 0 for own, whole in changes)
 
 
 def amounts(totals: Allocated, site: Site) -> str:

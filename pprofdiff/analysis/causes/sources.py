@@ -862,7 +862,9 @@ def _with_related(
         related = tuple(
             one
             for one in related
-            if (one.calls or (callees and (through or not (one.through or one.far))))
+            # What ran before a call changes what that costs, not what it allocates.
+            if not (one.before and own.diff.sample_type.type in ALLOCATED)
+            and (one.calls or (callees and (through or not (one.through or one.far))))
             and not (
                 (one.through or one.far)
                 and any(of.shares_stacks(one.lines.function) for of in all_carriers)

@@ -68,6 +68,7 @@ def causes_of_units(
             at, cause = covering
             found[at] = _also_in(found[at], names, cause)
             causes = _outside(of_unit, causes, cause)
+        begun = len(found)
         for cause in causes[:_CAUSES]:
             change, is_site = (cause.functions, cause.direction), cause.site is not None
             if is_site and (change, False) in first:
@@ -85,7 +86,41 @@ def causes_of_units(
                     *why.consequences(cause.id),
                 )
             )
+        if begun < len(found):
+            named = causes[:_CAUSES]
+            below = (one for cause in named for one in why.consequences(cause.id))
+            at = max(i for i in range(begun, len(found)) if not found[i].parent)
+            said = _rest(of_unit, [*named, *below])
+            found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
+
+
+def _rest(of_unit: Comparison, known: Sequence[Finding]) -> str:
+    """Return which runtime work has most of what causes leave of a unit's change.
+
+    "" if they leave little, or it is the program's own.
+    """
+    cpu = Case(of_unit).cpu
+    claims = [one.claim for one in known if one.claim is not None]
+    if cpu is None or not claims:
+        return ""
+    left = cpu.all.without(cpu.of(()).plus_all(claims))
+    rest, total = cpu.delta(left), cpu.total_delta
+    if rest * total < (1 - COVERS) * total**2:
+        return ""
+    gc, scheduler = (
+        left.within(cpu.of_groups(*groups)) for groups in (("gc", "gc_tax"), ("sched",))
+    )
+    for claim, label in (
+        (gc, "GC work"),
+        (scheduler, "the scheduler"),
+        (gc.plus(scheduler), "GC work and the scheduler"),
+    ):
+        if cpu.delta(claim) * rest >= MOST * rest**2:
+            size = cpu.words(*cpu.sums(claim))
+            noise = " (within noise)" if cpu.mark(claim) in (None, "noise") else ""
+            return f"Most of the rest is {label} elsewhere: {size}{noise}."
+    return ""
 
 
 def _is_cut_off(of_unit: Comparison) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.by_text import Texts, by_text
+from pprofdiff.analysis.causes.by_unit import _rest
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.frames import needed_next_to
@@ -1058,6 +1059,28 @@ def test_a_cause_of_one_benchmark_says_which_part_of_its_change_it_is():
     assert sum(own for own, _ in amounts) == pytest.approx(amounts[0][1], abs=0.02)
     (alone,) = report_of(compared(side(400, 400), side(900, 400))).findings.causes
     assert "That is" not in alone.text
+
+
+@pytest.mark.parametrize(
+    ("scans", "wakes", "said"),
+    [
+        ((600, 100), (50, 50), "Most of the rest is GC work elsewhere: "),
+        ((400, 100), (400, 100), "Most of the rest is GC work and the scheduler"),
+        ((100, 90), (50, 50), ""),
+    ],
+)
+def test_runtime_work_with_most_of_what_causes_leave_is_said(scans, wakes, said):
+    wake = ("runtime.findRunnable", "runtime.schedule")
+    sides = [
+        Unit(REST | {path("F"): own, SCAN: scan, wake: woken})
+        for own, scan, woken in zip((900, 300), scans, wakes, strict=True)
+    ]
+    comparison, findings = causes(*sides)
+    place = findings.causes[0]
+    assert place.title.startswith("p.F uses")
+    written = read(_rest(comparison, [place]))[0]
+    assert written.startswith(said)
+    assert bool(written) == bool(said)
 
 
 def test_another_benchmarks_amount_has_the_callees_that_the_cause_has():

@@ -238,12 +238,20 @@ def units_in_turns(turns: Turns, figure: str, same_within: float) -> tuple[Unit,
             and time.sure
             and off_cpu(time.ratio, of_cpu.alone.ratio),
         )
+        second = times[i] if by_cpu else of_cpu
+        if second is not None and not unit.moved and _excludes_one(second.cost):
+            unit = unit._replace(other=second.cost)
         units.append(unit)
     differ = [_is_rewritten(turns, key) for key in turns.names]
     if not all(differ):
         pairs = zip(units, differ, strict=True)
         units = [unit.undecided() if other else unit for unit, other in pairs]
     return tuple(units)
+
+
+def _excludes_one(cost: Estimate[float]) -> bool:
+    """Return whether a change is significant, for all that are judged together."""
+    return cost.low > 1 or cost.high < 1
 
 
 def _is_rewritten(turns: Turns, key: BenchmarkKey) -> bool:

@@ -209,6 +209,8 @@ class Unit(NamedTuple):
     if time changed significantly, and CPU by less than half as much. `running_s` is how
     long the goroutines of a task or region run, (base, new), None if unknown. One that
     is `rewritten` may do other work in new, so it decides nothing next to others.
+    `other` is the change of time or CPU per op that is not `figure`, where that alone
+    is significant.
     """
 
     name: str
@@ -221,6 +223,7 @@ class Unit(NamedTuple):
     off_cpu: bool = False
     running_s: tuple[float, float] | None = None
     rewritten: bool = False
+    other: Estimate[float] | None = None
 
     @classmethod
     def of(

@@ -29,7 +29,7 @@ from pprofdiff.report.sections.profiles.cells import (
     share_cells,
     share_columns,
 )
-from pprofdiff.units import percent, printable
+from pprofdiff.units import first_few, percent, printable
 
 # From this factor on, two values have their own units.
 _FAR = 100
@@ -57,10 +57,23 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     left = [unit for unit in units if not (unit.moved or unit.rewritten)]
     if left:
         same = all(unit.verdict == "same" for unit in left)
-        noun = COSTS[left[0].figure].noun
-        what = "unchanged" if same else f"within noise in {noun}"
-        title += f"; {_others(len(left))} {what}"
+        what, other = "unchanged" if same else "within noise", _in_other_figure(left)
+        if other or not same:
+            what += f" in {COSTS[left[0].figure].noun}"
+        title += f"; {_others(len(left))} {what}{other}"
     return title
+
+
+def _in_other_figure(left: Sequence[Unit]) -> str:
+    """Return a phrase on units whose other figure changed alone, "" without any."""
+    found = [(unit, unit.other) for unit in left if unit.other is not None]
+    if not found:
+        return ""
+    noun = COSTS["time" if found[0][0].figure == CPU.id else CPU.id].noun
+    said = [f"{unit.name}: {noun} {change(other.ratio)}" for unit, other in found]
+    if len(left) == 1:
+        return f" ({said[0].removeprefix(f'{left[0].name}: ')})"
+    return f" ({first_few(said, _NAMED)})"
 
 
 def _moved_words(moved: Sequence[Unit], units: Sequence[Unit]) -> str:

@@ -13,6 +13,7 @@ from pprofdiff.analysis.outcome.by_unit import judged_in_turns, units_in_turns
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.units import unit_headline
 from tests.analysis.measuring import Unit, compared, made, path
 
 F = {path("F"): 600}
@@ -323,3 +324,25 @@ def written(side, rewritten):
         return tuple(one._replace(config=one.config + config) for one in results)
 
     return with_results(side, changed)
+
+
+def test_a_figure_that_changed_alone_is_in_the_headline():
+    """CPU/op of A doubled, and nobody waits longer for it."""
+    sides = [
+        [
+            Unit(_of("A", cost), name="A", wall=600 / cost, noise=0.02),
+            Unit(_of("B", other), name="B", noise=0.02),
+        ]
+        for cost, other in ((600, 300), (1200, 900))
+    ]
+    got, _ = of(*sides)
+    units = {unit.name: unit for unit in got.units}
+    assert not units["A"].moved
+    assert units["A"].other.ratio == pytest.approx(2, rel=0.03)
+    assert units["B"].other is None
+    said = unit_headline(got.units, [units["B"]])
+    assert re.search(r"the other one unchanged in time/op \(CPU/op .*\)$", said)
+
+
+def _of(bench, samples):
+    return {path("F", bench=bench): samples}

@@ -14,6 +14,7 @@ from pprofdiff.analysis.causes.places import (
     Place,
     below,
     by_caller,
+    is_benchmark,
     own_caller,
     owned_by,
     taken_back,
@@ -24,6 +25,7 @@ from pprofdiff.analysis.ledger.graph import walk_some
 from pprofdiff.analysis.policy import ENOUGH, GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names, inlined_closure
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import (
@@ -60,6 +62,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     mechanism = _mechanism(cpu, place, dict(resources))
     found = [
         _calls_library(cpu, place) or _calls_helper(cpu, place),
+        _calls_new(cpu, place),
         _absorbed(cpu, place),
         _runs_instead(cpu, place),
         _with_its_callees(cpu, place),
@@ -236,6 +239,26 @@ def _calls_helper(cpu: CPUComparison, place: Place) -> str:
         return f"Most of the change is in calls from {caller}: {cpu.words(*amounts)}"
     on_path = place.whole and amounts != cpu.cum_at(place.row)
     return f"{caller} {'calls' if place.new else 'called'} it there" if on_path else ""
+
+
+def _calls_new(cpu: CPUComparison, place: Place) -> str:
+    """Return which function of the program calls a new one in Go, as a sentence.
+
+    "" for several, and for a benchmark.
+    """
+    if not cpu.of_go or place.base or place.others or place.partial:
+        return ""
+    own = cpu.diff.paired_functions.own.copy()
+    own[place.row] = False
+    calls = by_caller(cpu, place, 1, [place.row], own)
+    best = int(np.argmax(calls))
+    name = cpu.names[best]
+    if calls[best] < NEARLY_ALL * place.new or is_benchmark(name):
+        return ""
+    every = cpu.only(place.row) == 0
+    nearest = cpu.names[int(np.argmax(by_caller(cpu, place, 1, [place.row], every)))]
+    library = package_of(nearest) if nearest != name else ""
+    return f"{called(name)} calls it{f' through package {library}' if library else ''}"
 
 
 def _absorbed(cpu: CPUComparison, place: Place) -> str:

@@ -57,10 +57,10 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     left = [unit for unit in units if not (unit.moved or unit.rewritten)]
     if left:
         same = all(unit.verdict == "same" for unit in left)
-        what, other = "unchanged" if same else "within noise", _in_other_figure(left)
-        if other or not same:
+        what, apart = "unchanged" if same else "within noise", _in_other_figure(left)
+        if apart or not same:
             what += f" in {COSTS[left[0].figure].noun}"
-        title += f"; {_others(len(left))} {what}{other}"
+        title += f"; {_others(len(left))} {what}{apart}"
     return title
 
 

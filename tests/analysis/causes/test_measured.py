@@ -1104,6 +1104,22 @@ def test_another_benchmarks_amount_has_the_callees_that_the_cause_has():
     assert re.search(r"In B: \S+ → \S+ ms/op cum\.", cause.text)
 
 
+@pytest.mark.parametrize(
+    ("stack", "said"),
+    [
+        (("Less", "F"), "p.F calls it."),
+        (("Less", "sort.insertionSort", "F"), "p.F calls it through package sort."),
+        (("Less",), ""),
+    ],
+)
+def test_who_calls_a_new_function_is_said(stack, said):
+    base = REST | {path("F"): 300}
+    (cause,) = causes(Unit(base), Unit(base | {path(*stack): 500}))[1].causes
+    assert cause.title.startswith("p.Less now takes")
+    assert cause.text.endswith(said)
+    assert ("calls it" in cause.text) == bool(said)
+
+
 def test_what_took_over_from_a_callee_that_is_gone_is_counted_with_it():
     """F does a part of what Old did: 500 saved, 200 of them spent."""
     base = REST | {path("F"): 100, path("Old", "F"): 500}

@@ -517,9 +517,9 @@ def _contrary_callees(
     back = max(-cpu.delta(alone) * float(np.sign(place.delta(cpu))), 0.0)
     # Few of a large cost may be most of what is left of it.
     much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
-    samples = np.divide(cpu.sums(alone), cpu.model.worth).sum()
-    much &= back > 0 and samples >= FEW_SAMPLES
-    if not (much or taken_back(cpu, place)):
+    if not (much and back > 0 and _are_enough(cpu, alone, whole)) and not taken_back(
+        cpu, place
+    ):
         return None
     same_way = place.delta(cpu) * whole.delta(cpu) > 0
     lost = same_way and not cpu.change(whole.claim).significant
@@ -536,6 +536,18 @@ def _contrary_callees(
         for one in inside
     )
     return (with_callees(cpu, program, whole), inside) if contrary else None
+
+
+def _are_enough(cpu: CPUComparison, alone: Claim, whole: Place) -> bool:
+    """Return whether one-sided callees have enough samples to count with a function.
+
+    Few are enough if they are most of what that has on their side.
+    """
+    sides = cpu.sums(alone)
+    samples = np.divide(sides, cpu.model.worth).sum()
+    pairs = zip(sides, (whole.base, whole.new), strict=True)
+    most = any(part > MOST * all_ for part, all_ in pairs)
+    return bool(samples >= (SEVERAL if most else FEW_SAMPLES))
 
 
 def _is_apart_from(cpu: CPUComparison, callee: Place, place: Place) -> bool:

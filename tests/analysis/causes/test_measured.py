@@ -1104,6 +1104,17 @@ def test_another_benchmarks_amount_has_the_callees_that_the_cause_has():
     assert re.search(r"In B: \S+ → \S+ ms/op cum\.", cause.text)
 
 
+def test_a_few_samples_of_what_does_a_function_s_work_now_count_with_it():
+    """They are most of what it has in new, so that its own are none of a saving."""
+    sides = (
+        Unit(REST | {path("F"): 300}),
+        Unit(REST | {path("F"): 1, path("Bytes", "F"): 4}),
+    )
+    comparison = compared(*sides, runs=1)
+    (cause,) = find(comparison, outcome(comparison).verdict).causes
+    assert cause.title == "p.F uses 98% less CPU: 3.054 → 0.051 ms/op cum"
+
+
 @pytest.mark.parametrize(
     ("stack", "said"),
     [

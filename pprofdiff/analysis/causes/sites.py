@@ -423,7 +423,8 @@ class Sites:
         """Return the functions below a site that make up its change, largest first.
 
         They are of the standard library: what else allocates is a site of its own.
-        Empty if each has little of it, or they do not add up to most of it.
+        Empty if each has little of it, they do not add up to most of it, or several
+        may have what they have by the tiny blocks that they share.
         """
         change = site.space[1] - site.space[0]
         of_site = self._diffs[0].ledger.by("owner", "leaf")
@@ -433,6 +434,9 @@ class Sites:
         large = np.flatnonzero(np.abs(delta) > MOST * abs(change))
         explained = float(delta[large].sum())
         leaves = large[of_site["leaf"][large] != site.row]
+        shared = _TINY * self._missing_objects
+        if len(leaves) > 1 and (np.abs(delta[leaves]) <= shared).any():
+            return ()
         if len(leaves) > SEVERAL or abs(explained - change) > MOST * abs(change):
             return ()
         order = np.argsort(-np.abs(delta[leaves]), kind="stable")

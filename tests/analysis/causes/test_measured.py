@@ -1115,6 +1115,25 @@ def test_a_few_samples_of_what_does_a_function_s_work_now_count_with_it():
     assert cause.title == "p.F uses 98% less CPU: 3.054 → 0.051 ms/op cum"
 
 
+@pytest.mark.parametrize("tiny", [0, 2])
+def test_a_shift_within_tiny_blocks_is_no_change_of_what_is_called(tiny):
+    """Objects of 8 bytes share blocks, credited to whoever begins one."""
+    sides = [
+        Unit(
+            REST | {path("F"): 300},
+            {
+                path("math/big.nat.make", "F"): (1, words),
+                path("strconv.FormatInt", "F"): (1, text),
+            },
+            tiny=tiny,
+        )
+        for words, text in ((4, 24), (32, 8))
+    ]
+    (cause,) = causes(*sides)[1].causes
+    assert cause.title.startswith("p.F allocates more: 28 → 40 B/op")
+    assert ("strconv.FormatInt 24 → 8 B/op" in cause.text) == (not tiny)
+
+
 @pytest.mark.parametrize(
     ("stack", "said"),
     [

@@ -29,8 +29,8 @@ from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_
 from pprofdiff.analysis.policy import ENOUGH, MOST, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
+from pprofdiff.analysis.source.differing import Differing, differing
 from pprofdiff.analysis.source.extents import hunks_within
-from pprofdiff.analysis.source.mentioned import Callees, Differing
 from pprofdiff.analysis.source.model import (
     ChangedLines,
     RelatedLines,
@@ -529,48 +529,6 @@ class Carriers:
             was=numbers_of(before.start, before.stop - 1) if replaces else "",
         )
 
-    @cached_property
-    def _callees(self) -> Callees:
-        return Callees(self.sources)
-
-    def called(
-        self, rows: Sequence[int], *, through: bool = True
-    ) -> tuple[RelatedLines, ...]:
-        """Return the changed lines of functions that `rows` call, by their source text.
-
-        Functions whose samples changed most come first. Without `through`, those that
-        an unchanged function calls are left out if either has samples of its own.
-        """
-        cum = self.diff.paired_functions.raw("cum")
-        names = self.diff.paired_functions.names
-        moved = {
-            _plain(name): -abs(float(delta))
-            for name, delta in zip(
-                names, self.diff.normalization.delta(*cum), strict=True
-            )
-        }
-        idle = {_plain(names[row]) for row in self.idle}
-        found: list[tuple[float, list[RelatedLines]]] = []
-        for row, places in self.looked_up:
-            new = places.new
-            if row not in rows or new is None or new.text is None or not new.extent:
-                continue
-            caller = new.lines.function
-            for one in self._callees.changed(caller, new.text, new.extent.start):
-                steps = {_plain(one.name), _plain(one.through)}
-                if _plain(one.name) in idle:
-                    continue
-                if one.through and not through and not moved.keys().isdisjoint(steps):
-                    continue
-                lines = [
-                    RelatedLines(lines, caller, through=one.through)
-                    for lines in self._of_text(one)
-                ]
-                if lines:
-                    found.append((moved.get(_plain(one.name), 0.0), lines))
-        found.sort(key=lambda pair: pair[0])
-        return tuple(one for _, lines in found[:_RELATED] for one in lines)
-
     def only_signatures(self, rows: Sequence[int]) -> bool:
         """Return whether no more than the signatures of functions differ."""
         return all(
@@ -759,19 +717,19 @@ class Carriers:
 
     def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
         """Return all differences in the packages of `rows`, if they are few."""
-        differing: dict[str, list[Differing]] = {}
+        by_package: dict[str, list[Differing]] = {}
         for row, places in self.looked_up:
             new = places.new
             if row in rows and new is not None and new.text is not None and new.named:
                 package = package_of(new.lines.function)
-                if package not in differing:
-                    found = self._callees.differing(new.lines.function, new.text)
-                    differing[package] = found
-        if sum(map(len, differing.values())) > SEVERAL:
+                if package not in by_package:
+                    found = differing(self.sources, new.lines.function, new.text)
+                    by_package[package] = found
+        if sum(map(len, by_package.values())) > SEVERAL:
             return ()
         return tuple(
             lines
-            for found in differing.values()
+            for found in by_package.values()
             for one in found
             for lines in self._of_text(one)
         )
@@ -883,11 +841,6 @@ def _calls_of_one_side(one: ChangedHunk) -> set[str]:
 def _bare(name: str) -> str:
     """Return a function's name without its package, receiver and type arguments."""
     return strip_type_arguments(name).rpartition(".")[2]
-
-
-def _plain(name: str) -> str:
-    """Return a function's name as declared: ``T.M`` for ``(*T).M``."""
-    return name.replace("(*", "").replace(")", "")
 
 
 def _moved_from(hunk: Hunk, texts: tuple[SourceText | None, SourceText | None]) -> int:

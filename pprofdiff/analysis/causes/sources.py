@@ -837,25 +837,22 @@ def _with_related(
 ) -> SourceOfFinding:
     """Return the source of unchanged functions with the changes nearest to them.
 
-    These are in their callers, with `callees` in what they call and with `through` in
-    what their callees call. Other changed functions are left out if they share stacks
-    with another changed one, which may be the reason. A change in the same package that
-    shares no stack with them is unrelated: it is named only if the package has hardly
-    any other.
+    These are in their callers, with `callees` in what they call on stacks and with
+    `through` in what their callees call. Other changed functions are left out if they
+    share stacks with another changed one, which may be the reason. A change in the same
+    package that shares no stack with them is unrelated: it is named only if the package
+    has hardly any other.
     """
     own = all_carriers[source.diff]
     if source.near and not (source.unchanged or source.lines):
-        # What a function takes may be declared otherwise for what it calls.
+        # What a function takes may be declared otherwise for what calls it.
         rows = _named(own.diff, list({one.function for one in source.near}))
         if callees and own.only_signatures(rows):
-            related = own.called(rows, through=through)
-            related = related or _on_stacks(all_carriers, own, rows)
+            related = _on_stacks(all_carriers, own, rows)
             return source._replace(near=(), related=related) if related else source
     if not source.unchanged or source.lines or source.near:
         return source
     rows = _named(own.diff, source.unchanged)
-    if callees and (related := own.called(rows, through=through)):
-        return source._replace(related=related)
     for carriers in (own, *(one for one in all_carriers if one is not own)):
         theirs = _named(carriers.diff, source.unchanged)
         related = _on_stacks(all_carriers, carriers, theirs)

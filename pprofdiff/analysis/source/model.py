@@ -97,10 +97,10 @@ class SourceOfFinding(NamedTuple):
     of profiles at position `diff`. `unchanged` are its functions without a differing
     line. `near` are the other changed lines of its functions: what they compute may
     make other lines cost more. If its functions have none, `related` are changed lines
-    of what they call, by their text, or else of functions on stacks with them. Without
-    those, `only` is all that differs in the functions of their package, if that is
-    little. `holding` are the places of those `lines` that hold most of the change of
-    the finding, less what lines that moved cost already.
+    of functions on stacks with them. Without those, `only` is all that differs in the
+    functions of their package, if that is little. `holding` are the places of those
+    `lines` that hold most of the change of the finding, less what lines that moved cost
+    already.
     """
 
     lines: tuple[ChangedLines, ...] = ()

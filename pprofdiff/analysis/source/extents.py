@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pprofdiff.analysis.source.declarations import Function, GoFile
+from pprofdiff.analysis.source.text import FILES
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 from pprofdiff.model.source import Hunk, Sources, SourceText
 
@@ -28,8 +29,6 @@ _VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 # The least share of a function's lines inside it if the text is the profile's, and if
 # it declares the function on the line that the profile says.
 _MOST, _STARTS = 0.8, 0.5
-# Files to cache, parsed or compared: one report's.
-_FILES = 64
 
 
 class Extent(NamedTuple):
@@ -91,7 +90,7 @@ def is_closure(function: str) -> bool:
     return _last_closure(function) is not None
 
 
-@lru_cache(_FILES)
+@lru_cache(FILES)
 def go_file(lines: tuple[str, ...]) -> GoFile:
     """Return what a file declares; the last ones are kept."""
     return GoFile("\n".join(lines))
@@ -239,7 +238,7 @@ def matched(hunks: Sequence[Hunk], base: Extent, new: Extent | None) -> dict[int
     return pairs | {at: at - i + j for at in range(i, base.end + 1)}
 
 
-@lru_cache(_FILES)
+@lru_cache(FILES)
 def differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]:
     """Return the hunks between two texts: one for everything if they are very long."""
     if len(base) + len(new) > _COMPARED:

@@ -23,8 +23,8 @@ PHRASE = re.compile(rf"{LITERAL}|\w+(?:\s*\.\s*\w+)*|:=|\S")
 _LOCAL = re.compile(r"\bvar (\w+)|((?:\w+ , )*\w+) :=")
 _SIGNATURE = re.compile(r"func (?:\( ([^()]*) \) )?\w+ \( (?:([^()]*) )?\)")
 _PARAMETER = re.compile(r"(?:^|, )(\w+) (?=[*\w\[,])")
-FILES = 64
-"""Texts to cache: one report's."""
+FILES = 512
+"""Texts to cache: those of one report, whose packages may have hundreds of files."""
 
 
 def worded_lines(text: SourceText, lines: range) -> dict[int, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
@@ -44,10 +45,15 @@ def causes_of_units(
     found: list[Finding] = []
     # By whether it is an allocation site: next to one, CPU would read as less of it.
     first = dict[tuple[_Change, bool], int]()
-    explained = [
-        (units, of_unit, causes_of_measured(Case(of_unit, code), moved=True))
+    cases = (
+        (units, Case(of_unit, code))
         for units, of_unit in changed_units(comparison, moved)
-        if not _is_cut_off(of_unit)
+    )
+    explained = [
+        (units, case, causes_of_measured(case, moved=True))
+        for units, case in cases
+        # Functions near the root have less of what is below them than is so.
+        if case.cpu is None or not case.cpu.cut_off
     ]
     known = {
         name
@@ -55,7 +61,8 @@ def causes_of_units(
         for cause in of_unit.numbered
         for name in cause.functions
     }
-    for number, (units, of_unit, why) in enumerate(explained, 1):
+    for number, (units, case, why) in enumerate(explained, 1):
+        of_unit, cpu = case.comparison, case.cpu
         names = ", ".join(unit.name for unit in units)
         causes = why.numbered
         if _explains_little(of_unit, causes, units):
@@ -63,7 +70,7 @@ def causes_of_units(
         if not causes and known.isdisjoint(_sampled(of_unit)):
             # Otherwise a cause of other units runs here too: nothing else is likelier.
             causes = why.causes
-        covering = _covering(of_unit, causes, found)
+        covering = None if cpu is None else _covering(cpu, causes, found)
         if covering is not None:
             at, cause = covering
             found[at] = _also_in(found[at], names, cause)
@@ -76,13 +83,13 @@ def causes_of_units(
                 is_site = not found[first[change, False]].sure
             at = first.setdefault((change, is_site), len(found))
             if at < len(found) and cause.functions:
-                alike = _measured_as(of_unit, cause, found[at])
+                alike = _measured_as(cpu, cause, found[at])
                 found[at] = _also_in(found[at], names, alike)
                 continue
             found += (
                 _named(finding, names, number, about)
                 for finding in (
-                    _with_part(of_unit, cause),
+                    _with_part(cpu, cause),
                     *why.consequences(cause.id),
                 )
             )
@@ -90,26 +97,25 @@ def causes_of_units(
             named = causes[:_CAUSES]
             below = (one for cause in named for one in why.consequences(cause.id))
             at = max(i for i in range(begun, len(found)) if not found[i].parent)
-            said = _rest(of_unit, [*named, *below])
+            said = "" if cpu is None else _rest(cpu, [*named, *below])
             found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
 
 
-def _rest(of_unit: Comparison, known: Sequence[Finding]) -> str:
+def _rest(cpu: CPUComparison, known: Sequence[Finding]) -> str:
     """Return which runtime work has most of what causes leave of a unit's change.
 
     "" if they leave little, or it is the program's own.
     """
-    cpu = Case(of_unit).cpu
     claims = [one.claim for one in known if one.claim is not None]
-    if cpu is None or not claims:
+    if not claims:
         return ""
     left = cpu.all.without(cpu.of(()).plus_all(claims))
     rest, total = cpu.delta(left), cpu.total_delta
     if rest * total < (1 - COVERS) * total**2:
         return ""
     gc, scheduler = (
-        left.within(cpu.of_groups(*groups)) for groups in (("gc", "gc_tax"), ("sched",))
+        left.within(cpu.of_groups(*groups)) for groups in (OF_GC, ("sched",))
     )
     for claim, label in (
         (gc, "GC work"),
@@ -123,26 +129,18 @@ def _rest(of_unit: Comparison, known: Sequence[Finding]) -> str:
     return ""
 
 
-def _is_cut_off(of_unit: Comparison) -> bool:
-    """Return whether a unit's amounts may be too small, as stacks lack callers."""
-    cpu = Case(of_unit).cpu
-    return cpu is not None and cpu.cut_off
-
-
-def _with_part(of_unit: Comparison, cause: Finding) -> Finding:
+def _with_part(cpu: CPUComparison | None, cause: Finding) -> Finding:
     """Return a cause with which part of its unit's change it is, unless nearly all."""
-    cpu = Case(of_unit).cpu
     if cpu is None or cause.own is None or cause.site is not None:
         return cause
     part = of_total(cpu, cause.own)
     if not part or abs(cause.own) >= COVERS * abs(cpu.total_delta):
         return cause
-    said = f"That is {part.removeprefix(', ')} (CPU)."
-    return cause._replace(text=f"{said} {cause.text}".strip())
+    return cause._replace(text=f"That is {part} (CPU). {cause.text}".strip())
 
 
 def _covering(
-    of_unit: Comparison, causes: Sequence[Finding], known: Sequence[Finding]
+    cpu: CPUComparison, causes: Sequence[Finding], known: Sequence[Finding]
 ) -> tuple[int, Finding] | None:
     """Return the `known` cause that covers the CPU of a unit's own, with its amount.
 
@@ -150,12 +148,11 @@ def _covering(
     in it.
     """
     own = sum(one.explains or 0.0 for one in causes)
-    cpu = Case(of_unit).cpu
     changes = {(one.functions, one.direction) for one in known}
     if any((one.functions, one.direction) in changes for one in causes):
         return None
     # What is new does work that others did: it may cost more than the unit.
-    if cpu is None or own * cpu.total_delta <= 0:
+    if own * cpu.total_delta <= 0:
         return None
     least = min(abs(own), abs(cpu.total_delta))
     for at, one in enumerate(known):
@@ -247,13 +244,12 @@ def with_allocations(
     return causes
 
 
-def _measured_as(of_unit: Comparison, cause: Finding, known: Finding) -> Finding:
+def _measured_as(cpu: CPUComparison | None, cause: Finding, known: Finding) -> Finding:
     """Return a cause with its CPU as a `known` one of the same function has it.
 
     With callees if that has them: flat, the work of a callee would be missing. Of an
     allocation site, the CPU is added if it changed significantly.
     """
-    cpu = Case(of_unit).cpu
     rows = [] if cpu is None else cpu.rows_of(cause.functions[:1]).tolist()
     if cpu is None or not rows or known.site is not None:
         return cause

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison
 from pprofdiff.analysis.causes.finding import Claim
 from pprofdiff.analysis.causes.places import (
     Place,
@@ -117,7 +117,7 @@ def _is_of_gc(cpu: CPUComparison, place: Place) -> bool:
 
     How much that is depends on what all others allocate.
     """
-    of_gc = cpu.delta(place.claim.within(cpu.of_groups("gc", "gc_tax")))
+    of_gc = cpu.delta(place.claim.within(cpu.of_groups(*OF_GC)))
     whole = place.delta(cpu)
     return of_gc * whole > MOST * whole * whole
 

@@ -49,8 +49,9 @@ def inferred_load(diff: ProfileDiff) -> InferredWork | None:
     return by.times(base_ns / new_ns)
 
 
-BOOKKEEPING = ("gc", "gc_tax", "alloc")
-# What the groups ``gc`` and ``gc_tax`` do, as a sentence lists it.
+OF_GC = ("gc", "gc_tax")
+BOOKKEEPING = (*OF_GC, "alloc")
+# What the groups of `OF_GC` do, as a sentence lists it.
 _GC_WORK = {
     "sweeping": ("gc.sweep.bg", "gc.sweep.assist"),
     "write barriers": ("gc.writebarrier", "gc.allocblack"),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import CPUComparison, explained
+from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison, explained
 from pprofdiff.analysis.causes.finding import (
     ALLOCS,
     Claim,
@@ -101,11 +101,11 @@ class _Runtime(NamedTuple):
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(_GC_WORK, "GC", ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, "GC", OF_GC),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that mix work per op with the process's own work.
-_BY_ITSELF = ("gc", "gc_tax", "sched")
+_BY_ITSELF = (*OF_GC, "sched")
 # The chance at which a place with nearly all of a known change has it by samples: few
 # places can, so that of measured turns (99%) is enough.
 _CHANCE = 0.01
@@ -504,7 +504,7 @@ def _sites_of(
         # Other places may have some of the callers' samples: whose bytes is unknown.
         return None, frozenset()
     names = [name, *(cpu.names[row] for row in place.others)]
-    return view.sites.with_moved(names)
+    return view.sites.together_with_moved(names)
 
 
 def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
@@ -666,7 +666,7 @@ def _cost_of(
     if alike and cpu.mark(own) not in (None, "noise"):
         # What is claimed is no part of what follows, such as GC work.
         of = place_words.of_total(cpu, delta) if said and view.moved else ""
-        return own, said and f"{said}{of}."
+        return own, said and f"{said}{of and f', {of}'}."
     said = said and f"{said}."
     # Too few samples show what counted objects cost, or other code hides it.
     part = owned_by(cpu, rows).without(claimed).within(cpu.of_groups("alloc"))

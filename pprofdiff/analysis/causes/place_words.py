@@ -403,14 +403,14 @@ def _signed(scale: Scale, delta: float) -> str:
 
 
 def of_total(cpu: CPUComparison, delta: float) -> str:
-    """Return which part of a known change is one of its parts, after a comma.
+    """Return which part of a known change is one of its parts.
 
     "" for more than all of it, or a change the other way.
     """
     scale, total = change_scale_of(cpu.diff), cpu.total_delta
     if not 0 < delta * total <= total**2:
         return ""
-    return f", {_signed(scale, delta)} of {_signed(scale, total)} {scale.unit}"
+    return f"{_signed(scale, delta)} of {_signed(scale, total)} {scale.unit}"
 
 
 def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:

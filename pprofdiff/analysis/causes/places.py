@@ -517,9 +517,8 @@ def _contrary_callees(
     back = max(-cpu.delta(alone) * float(np.sign(place.delta(cpu))), 0.0)
     # Few of a large cost may be most of what is left of it.
     much = back >= MUCH * min(cpu.diff.normalization.scaled(place.base, place.new))
-    if not (much and back > 0 and _are_enough(cpu, alone, whole)) and not taken_back(
-        cpu, place
-    ):
+    much &= back > 0 and _are_enough(cpu, alone, whole)
+    if not (much or taken_back(cpu, place)):
         return None
     same_way = place.delta(cpu) * whole.delta(cpu) > 0
     lost = same_way and not cpu.change(whole.claim).significant
@@ -1273,8 +1272,8 @@ def _library_instead(
 ) -> tuple[int, ...]:
     """Return the library function to name in place of callees `alone` of one side.
 
-    If these have a `few` of the change; or if one side hardly calls it, which says more
-    than what it calls in the library.
+    It is named where `few` of the place's samples are theirs, or where one side hardly
+    calls it: that says more than what it calls in the library.
     """
     if few:
         return _library_part(cpu, program, place)

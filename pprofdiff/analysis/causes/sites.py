@@ -480,7 +480,9 @@ class Sites:
         helpers = tuple(one for one in may if one.name in below)
         return helpers if _take_back(helpers, own) else ()
 
-    def with_moved(self, names: Sequence[str]) -> tuple[Site | None, frozenset[str]]:
+    def together_with_moved(
+        self, names: Sequence[str]
+    ) -> tuple[Site | None, frozenset[str]]:
         """Return what functions allocate as one site, and the names of the sites in it.
 
         With functions below the first one that their code moved to, or from.

@@ -22,7 +22,7 @@ def only_variables(
         "\n".join(plain_lines(text, range(extent.start, extent.end + 1)))
         for text, extent in zip(texts, extents, strict=True)
     ]
-    return unnamed(codes[0]) == unnamed(codes[1])
+    return codes[0] == codes[1] or unnamed(codes[0]) == unnamed(codes[1])
 
 
 def with_other_variables(base: SourceText, new: SourceText) -> tuple[set[int], ...]:

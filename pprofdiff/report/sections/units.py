@@ -70,9 +70,10 @@ def _in_other_figure(left: Sequence[Unit]) -> str:
     if not found:
         return ""
     noun = COSTS["time" if found[0][0].figure == CPU.id else CPU.id].noun
-    said = [f"{unit.name}: {noun} {change(other.ratio)}" for unit, other in found]
-    if len(left) == 1:
-        return f" ({said[0].removeprefix(f'{left[0].name}: ')})"
+    said = [
+        f"{f'{unit.name}: ' if len(left) > 1 else ''}{noun} {change(other.ratio)}"
+        for unit, other in found
+    ]
     return f" ({first_few(said, _NAMED)})"
 
 

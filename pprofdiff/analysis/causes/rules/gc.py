@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.analysis.causes.case import Case
+from pprofdiff.analysis.causes.cpu import OF_GC
 from pprofdiff.analysis.causes.finding import Claim, Fact, Finding
 from pprofdiff.analysis.causes.rules.comparability import collectors
 from pprofdiff.analysis.causes.rules.marking import cycle_cpu_us, marked
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff, Pace
     from pprofdiff.analysis.gclogs.side import GCSide
 
-_GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.
 _OFTEN, _DEAR = 1.10, 1.15
 # Goals whose distance above the live heap differs by this factor were set differently.
@@ -200,7 +200,7 @@ def _claim(case: Case, factor: float) -> Claim | None:
     """Claim GC's CPU, unless it changed in the other direction than the factor."""
     if case.cpu is None:
         return None
-    claim = case.cpu.of_groups(*_GROUPS)
+    claim = case.cpu.of_groups(*OF_GC)
     return claim if (case.cpu.delta(claim) > 0) == (factor > 1) else None
 
 
@@ -453,7 +453,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     )
     taxed = f"; sweeping and write barriers {cpu.words(tax.base, tax.new)}"
     rest = taxed if tax.base or tax.new else ""
-    claim = cpu.of_groups(*_GROUPS)
+    claim = cpu.of_groups(*OF_GC)
     label, several = cpu.gc_label(claim)
     yield Finding(
         "gc-cpu",

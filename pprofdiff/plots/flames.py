@@ -21,7 +21,7 @@ from pprofdiff.analysis.call_tree import (
     inclusive,
 )
 from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.frames import functions_of, needed_next_to
+from pprofdiff.analysis.causes.frames import functions_of, needed_next_to, numbered
 from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.chain_tree import chain_tree, without_packages
 from pprofdiff.analysis.judge.scaling import Normalization
@@ -221,7 +221,7 @@ def _stacks(
             f"Who waited for whom, {sides}, {per(diff)}",
         )
     tree, ends = call_tree(diff, budget)
-    of_causes = functions_of(diff, tree, ends, causes)
+    of_causes = functions_of(diff, tree, ends, numbered(causes))
     return _Stacks(
         tree,
         _names_of(diff, tree),

@@ -539,7 +539,8 @@ class Section(Struct, frozen=True, eq=False, dict=True):
     is the comparison itself, of the kind's own type.
     `tops` are the keys of the parts that a short answer shows; `noise` says whether the
     totals, or changes of benchmarks, may be noise. It is `unchanged` if exact counts
-    elsewhere show that.
+    elsewhere show that. With `of_units`, tables are of one benchmark each, and a total
+    would be of none.
 
     `build` makes the parts when they are first needed. `short_parts` makes what an
     answer shows of the section if it comes first, given the maximum rows per table and
@@ -561,6 +562,7 @@ class Section(Struct, frozen=True, eq=False, dict=True):
     instead: str = ""
     noise: bool | None = None
     unchanged: bool = False
+    of_units: bool = False
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:

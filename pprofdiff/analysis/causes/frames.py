@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,20 +22,44 @@ _ROUNDING = 1e-9
 _MOST = 3
 
 
+def numbered(causes: Sequence[Finding]) -> dict[int, Finding]:
+    """Return causes by the number that a report gives them, from 1."""
+    return dict(enumerate(causes, 1))
+
+
+def of_unit(
+    diff: ProfileDiff, causes: Mapping[int, Finding], unit: str
+) -> dict[int, Finding]:
+    """Return the causes of one unit of work, as those of all of its own profiles."""
+    found = {}
+    for number, cause in causes.items():
+        if cause.unit == unit:
+            claim = cause.of_unit
+            own = cause._replace(unit="", claim=claim)
+            if claim is not None and _fits(claim, diff):
+                sums = (
+                    int(values[side].sum())
+                    for values, side in zip(diff.values, claim.sides, strict=True)
+                )
+                own = own._replace(own=diff.normalization.delta(*sums))
+            found[number] = own
+    return found
+
+
 def functions_of(
     diff: ProfileDiff,
     tree: CallTree,
     ends: tuple[Ends, Ends],
-    causes: Sequence[Finding],
+    causes: Mapping[int, Finding],
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield the number of each cause, from 1, and its functions in the tree.
+    """Yield the number of each cause and its functions in the tree.
 
     A cause that names none, such as GC, has the functions below which it claims all
     samples.
     """
     drawn = distinct(tree.name[tree.name >= 0])
     names = diff.paired_functions.names
-    for number, cause in enumerate(causes, 1):
+    for number, cause in causes.items():
         about = {*cause.names, *cause.functions}
         rows = [row for row in drawn.tolist() if names[row] in about]
         if not about and cause.claim is not None and _fits(cause.claim, diff):
@@ -45,7 +69,7 @@ def functions_of(
 
 
 def needed_next_to(
-    diff: ProfileDiff, causes: Sequence[Finding], rows: Column, runs: Runs[Column]
+    diff: ProfileDiff, causes: Iterable[Finding], rows: Column, runs: Runs[Column]
 ) -> NDArray[np.float64] | None:
     """Return what `call_tree.needed` does for sums of functions or their frames.
 
@@ -56,7 +80,7 @@ def needed_next_to(
     needs = needed(diff, runs, whole=bool(len(rows)) and bool(rows[0] < 0))
     own = {
         name: cause.own
-        for cause in reversed(causes)
+        for cause in reversed(list(causes))
         for name in cause.functions
         if cause.own and not cause.unit and diff.name == "cpu"
     }

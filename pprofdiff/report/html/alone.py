@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pprofdiff.analysis.causes.finding import Finding
+from pprofdiff.analysis.causes.frames import numbered
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.report.html.chains import VIEW, packed_chains
@@ -27,7 +28,8 @@ def flame_page(
     if isinstance(diff, TraceDiff):
         name, flame = VIEW, packed_chains(diff, budget=budget)
     else:
-        name, flame = diff.name, packed(diff, budget=budget, cap=_CAP, causes=causes)
+        name = diff.name
+        flame = packed(diff, budget=budget, cap=_CAP, causes=numbered(causes))
     text: str = template("flame.html.j2").render(
         **shell(notebook=True),
         labels=[printable(side.label) for side in (diff.base, diff.new)],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +67,8 @@ def packed(
     *,
     budget: int,
     cap: int | None = None,
-    causes: Sequence[Finding] = (),
+    causes: Mapping[int, Finding] = MappingProxyType({}),
+    unit: str = "",
 ) -> dict[str, Any]:
     """Return the call tree with at most `budget` functions as a JSON document.
 
@@ -102,7 +104,8 @@ def packed(
     of `reach` × 10^(k / 24) (rounded up) would be significant.
 
     ``causes`` are the functions of each of `causes` that has some with a node: its
-    number, from 1, then indices of names.
+    number, then indices of names. `unit` names the unit of work that the samples are
+    of, "" for all.
     """
     tree, others = call_tree(diff, budget), _OUTSIDE * budget
     document = _document(diff, *tree, others, causes)
@@ -113,13 +116,16 @@ def packed(
             budget = min(budget // 2, budget * cap // size)
             tree = call_tree(diff, budget)
         document = _document(diff, *tree, others, causes)
+    if unit:
+        document |= {"id": address(diff, unit), "title": f"{diff.title} of {unit}"}
     return document
 
 
-def address(diff: ProfileDiff) -> str:
+def address(diff: ProfileDiff, unit: str = "") -> str:
     """Return the start of links to a comparison's flame graph, such as ``cpu``."""
     kind = diff.sample_type.type
-    return diff.name if diff.name == kind else f"{diff.name}/{kind}"
+    name = diff.name if diff.name == kind else f"{diff.name}/{kind}"
+    return f"{unit}/{name}" if unit else name
 
 
 def _document(
@@ -127,7 +133,7 @@ def _document(
     tree: CallTree,
     ends: tuple[Ends, Ends],
     others: int,
-    causes: Sequence[Finding],
+    causes: Mapping[int, Finding],
 ) -> dict[str, Any]:
     rows, left = _named(diff, tree, others)
     names = diff.paired_functions.names
@@ -259,7 +265,7 @@ def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[
 
 
 def _marks(
-    diff: ProfileDiff, tree: CallTree, rows: list[int], causes: Sequence[Finding]
+    diff: ProfileDiff, tree: CallTree, rows: list[int], causes: Mapping[int, Finding]
 ) -> dict[str, Any]:
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
@@ -267,9 +273,9 @@ def _marks(
     needs, beyond = [], []
     of_rows = np.array(rows, np.int64)
     for runs, need in (
-        (below, needed_next_to(diff, causes, np.append(-1, tree.name), below)),
+        (below, needed_next_to(diff, causes.values(), np.append(-1, tree.name), below)),
         (own, needed(diff, own)),
-        (of_names, needed_next_to(diff, causes, of_rows, of_names)),
+        (of_names, needed_next_to(diff, causes.values(), of_rows, of_names)),
     ):
         if need is None:
             return {"marks": None, "functions": None, "reach": None}

@@ -13,7 +13,8 @@ from pprofdiff.plots.pagecharts import Chart, commit_charts, run_charts
 from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.chains import packed_chains
 from pprofdiff.report.html.changed_most import asked, has_changed, most_changed
-from pprofdiff.report.html.flame import address, budgets, packed
+from pprofdiff.report.html.flame import address
+from pprofdiff.report.html.graphs import flame_graphs
 from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
 from pprofdiff.report.html.room import WAITS, heights, opened, text_height
@@ -53,7 +54,16 @@ _LISTED = 32
 # Tables that are visible at first in a section with a significant change. All others
 # open with a click.
 _SHOWN = frozenset(
-    ("groups", "cum", "call_sites", "rates", "states", "runs", "renamed")
+    (
+        "groups",
+        "unit_groups",
+        "cum",
+        "call_sites",
+        "rates",
+        "states",
+        "runs",
+        "renamed",
+    )
 )
 
 
@@ -92,13 +102,7 @@ def render(report: ReportModel) -> str:
 
     Raises UsageError if the page is too large even with a few rows per table.
     """
-    diffs = [s.diff for s in sections(report) if s.diff is not None]
-    cap = _FLAMES // max(len(diffs), 1)
-    causes = why(report).causes
-    flames = [
-        embedded(packed(diff, budget=budget, cap=cap, causes=causes))
-        for diff, budget in zip(diffs, budgets(diffs), strict=True)
-    ]
+    flames = flame_graphs(report, _FLAMES)
     for rows in _ROWS:
         text = _page(report, flames, rows)
         if len(text.encode()) <= MOST:

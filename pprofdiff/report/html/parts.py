@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.html.changed_most import has_changed, most_changed
 from pprofdiff.report.rows import (
@@ -199,8 +200,14 @@ def _note(note: SourceNote, view: str) -> Paragraph:
 
 
 def view_of(reason: Reason) -> str:
-    """Return the flame graph of a finding: ``heap/inuse_space``, ``cpu``, ""."""
-    for fact in reason.finding.evidence:
+    """Return the address of a finding's flame graph, as `flame.address` has it."""
+    unit, profile = reason.finding.unit, profile_of(reason.finding)
+    return f"{unit}/{profile}" if unit and profile else profile
+
+
+def profile_of(finding: Finding) -> str:
+    """Return the profile that shows a finding: ``heap/inuse_space``, ``cpu``, ""."""
+    for fact in finding.evidence:
         kind, found, sample_type = fact.source.partition(" profile")
         if found:
             return f"{kind}/{sample_type.strip()}".removesuffix("/")

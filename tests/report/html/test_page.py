@@ -15,6 +15,8 @@ from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.html.page import render
 from pprofdiff.report.model import report_of
 from pprofdiff.units import printable
+from tests.analysis import measuring
+from tests.analysis.measuring import path
 from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.conftest import STORIES
 from tests.examples import daily
@@ -24,6 +26,7 @@ from .pages import Page, hashed
 from .unpacking import names_of
 
 KIB = 1024
+DATA = re.compile(r'class="flame-data">(.*?)</script>', re.DOTALL)
 SHELL, TYPICAL, ANY = 72 * KIB, 500 * KIB, 5 * KIB * KIB
 
 
@@ -53,6 +56,25 @@ def compared(names, labels=("base", "new")):
         sides.append(Side(label, (Capture(f"{label}.pb.gz", "profile", profile),)))
     # Of known work: what moved alike has moved, and is named.
     return report_of(compare_sides(*sides, Settings(work=counted((1, 1)))))
+
+
+def test_a_cause_of_a_benchmark_is_in_its_own_flame_graph():
+    """Frames have the amounts of the sentences; all benchmarks together come last."""
+
+    def side(cost):
+        return [
+            measuring.Unit(
+                {path("F", bench=name): n, path("Rest", bench=name): 300}, name=name
+            )
+            for name, n in (("A", cost), ("B", 300))
+        ]
+
+    text = render(report_of(measuring.compared(side(300), side(900))))
+    graphs = [json.loads(data) for data in DATA.findall(text)]
+    assert [graph["id"] for graph in graphs][:2] == ["A/cpu", "cpu"]
+    assert graphs[0]["title"] == "cpu of A"
+    assert graphs[0]["causes"][0][0] == 1
+    assert 'data-view="A/cpu"' in text
 
 
 @pytest.mark.whole

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.causes.sites import BYTE
+from pprofdiff.analysis.causes.sites import BYTE, Sites
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.ledger.views import Masks, View
+from pprofdiff.analysis.outcome.by_unit import counts_alike
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.harness import of_operations
@@ -95,6 +97,34 @@ def call_sites(
         code=True,
         one_unit=True,
     )
+
+
+def counted_in_turns(
+    comparison: Comparison, diff: ProfileDiff
+) -> tuple[float, ...] | None:
+    """Return bytes or objects per op as benchmarks in interleaved rounds count."""
+    turns, kind = comparison.turns, diff.sample_type.type
+    if turns is None or not comparison.measured or kind not in turns.allocated:
+        return None
+    return tuple(float(count) for side in turns.allocated[kind] for count in side)
+
+
+def sites_in_turns(
+    comparison: Comparison,
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    rows: int | None = None,
+) -> Iterator[Table]:
+    """Yield the call sites; for benchmarks that count, within their operations."""
+    if counted_in_turns(comparison, diff) is None:
+        yield from call_sites(diff, comparison.profiles, labels, rows)
+        return
+    sites, others = Sites.of(comparison), comparison.profiles
+    if sites is None:
+        others = ()
+    least = 0.0 if sites is None else sites.least_objects
+    per_op = PerOp(least, judged=not counts_alike(comparison))
+    yield from call_sites(diff, others, labels, rows, per_op=per_op)
 
 
 class _Objects(Struct, frozen=True):

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from msgspec.structs import replace
-
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE
-from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.analysis.outcome.by_unit import counts_alike
-from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.profiles.caveats import go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import groups_moved
@@ -34,7 +30,10 @@ from pprofdiff.report.sections.account import of_single_benchmarks
 from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.glance import counted_change
-from pprofdiff.report.sections.profiles.call_sites import PerOp, call_sites
+from pprofdiff.report.sections.profiles.call_sites import (
+    counted_in_turns,
+    sites_in_turns,
+)
 from pprofdiff.report.sections.profiles.cells import delta_cell
 from pprofdiff.report.sections.profiles.functions import (
     moved_most,
@@ -44,9 +43,8 @@ from pprofdiff.report.sections.profiles.functions import (
 )
 from pprofdiff.report.sections.profiles.headline import headline, noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_table
+from pprofdiff.report.sections.profiles.units import is_of_units, of_units
 
-# The size of a benchmark's own tables; there may be several.
-_CATEGORIES_OF_UNIT, _ROWS_OF_UNIT = 4, 6
 _OF_PROFILE = Sentence(
     "From one profile per side, which may include set-up outside the timer; B/op and "
     "allocs/op are exact.",
@@ -83,9 +81,10 @@ def profile_sections(
     for diff in diffs:
         if _counts_objects(diff) and diff.name in of_bytes:
             continue
-        counted = _counted(report, diff)
+        counted = counted_in_turns(report.comparison, diff)
         if counted is not None and not any(counted):
             continue
+        alone = is_of_units(report, diff)
         noise = total_noise(diff)
         if noise and counted_change(report, diff) is not None:
             # Samples may be within noise where benchmarks count every object.
@@ -94,8 +93,8 @@ def profile_sections(
             kind="profile",
             id=f"{diff.name}/{diff.sample_type.type}",
             title=diff.title,
-            measure=f"in {scale_of(diff).unit}",
-            mode=mode_in_words(diff),
+            measure="per op" if alone else f"in {scale_of(diff).unit}",
+            mode="of each benchmark that changed" if alone else mode_in_words(diff),
             short=diff.name,
             # What benchmarks count and measure is in the outcome.
             lead=""
@@ -103,35 +102,13 @@ def profile_sections(
             else headline(diff, noise=noise),
             noise=noise,
             unchanged=counted is not None and counts_alike(report.comparison),
+            of_units=alone,
             compared=diff,
             build=partial(_parts, report, diff, scope),
             contents=_contents(diff),
             tops=_tops(diff),
             short_parts=partial(_short_parts, report, diff, scope),
         )
-
-
-def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
-    """Return bytes or objects per op as benchmarks in interleaved rounds count."""
-    turns, kind = report.comparison.turns, diff.sample_type.type
-    if turns is None or not report.comparison.measured or kind not in turns.allocated:
-        return None
-    return tuple(float(count) for side in turns.allocated[kind] for count in side)
-
-
-def _call_sites(
-    report: ReportModel, diff: ProfileDiff, rows: int | None
-) -> Iterator[Table]:
-    """Yield the call sites; for benchmarks that count, within their operations."""
-    if _counted(report, diff) is None:
-        yield from call_sites(diff, report.profiles, report.labels, rows)
-        return
-    sites, others = Sites.of(report.comparison), report.profiles
-    if sites is None:
-        others = ()
-    least = 0.0 if sites is None else sites.least_objects
-    per_op = PerOp(least, judged=not counts_alike(report.comparison))
-    yield from call_sites(diff, others, report.labels, rows, per_op=per_op)
 
 
 def _counts_objects(diff: ProfileDiff) -> bool:
@@ -153,68 +130,51 @@ def _tops(diff: ProfileDiff) -> tuple[str, ...]:
 def _parts(
     report: ReportModel, diff: ProfileDiff, scope: Scope
 ) -> Iterator[SectionPart]:
-    labels, rows = report.labels, scope.rows
-    measured = report.comparison.measured
+    alone = is_of_units(report, diff)
     if is_heap(diff.new.profile):
-        tables = list(_call_sites(report, diff, rows))
+        in_turns = partial(sites_in_turns, report.comparison, diff, report.labels)
+        tables = list(of_units(report, diff) if alone else in_turns(scope.rows))
         yield from tables
-        if tables and _counted(report, diff) is not None:
+        if tables and counted_in_turns(report.comparison, diff) is not None:
             yield _OF_PROFILE
     else:
-        if diff.grouped:
-            undecided = _undecided(report)
-            yield group_table(diff, labels, undecided=undecided, timed=measured)
-        show = partial(movers, diff, labels, granularity=scope.granularity, rows=rows)
-        moved = list(show(column="cum", measured=measured))
-        if diff.is_cpu:
-            moved += show(column="flat", measured=measured)
-        # Timed turns may decide on a cause that a few samples do not.
-        caused = measured and any(one.claim for one in report.findings.causes)
-        tables = list(tables_of(moved))
-        owned = list[Table]()
-        if diff.grouped and (scope.full or not tables):
-            owned += owned_most(diff, labels, scope.granularity, measured=measured)
-        yield from owned
-        yield from tables if caused or owned else moved
-        yield from _of_fleet(report, diff)
-        yield from _of_units(report, diff)
-        if diff.grouped:
-            yield from payer_table(diff, labels, rows)
-            if diff is report.comparison.cpu:
-                yield from gc_price_parts(report)
-        if diff.is_cpu and diff.grouped:
-            fleets = report.comparison.base.fleet, report.comparison.new.fleet
-            hosts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
-            fewest = min(hosts, default=None)
-            yield from noise_sentence(diff, fewest, measured=measured)
+        if not alone:
+            yield from _of_stacks(report, diff, scope)
+        yield from of_units(report, diff)
     if scope.joined:
         yield from renamed(diff)
 
 
-def _of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
-    """Yield groups and functions of each changed benchmark, per op of its own."""
-    moved = report.outcome.moved
-    if diff is not report.comparison.cpu or not moved:
-        return
-    from pprofdiff.analysis.causes.by_unit import changed_units
-
-    for units, of_unit in changed_units(report.comparison, moved):
-        own = of_unit.cpu
-        if own is None or not own.grouped:
-            continue
-        names, unit = ", ".join(one.name for one in units), scale_of(own).unit
-        measured = report.comparison.measured
-        table = group_table(
-            own,
-            report.labels,
-            _CATEGORIES_OF_UNIT,
-            undecided=measured and not _of_turns(report, units),
-            timed=measured,
-        )
-        yield replace(table, key="unit_groups", title=f"{names}, in {unit}")
-        show = partial(movers, own, report.labels, "cum", rows=_ROWS_OF_UNIT)
-        for table in tables_of(show(measured=measured)):
-            yield replace(table, key="unit_cum", title=f"{names}: {table.title}")
+def _of_stacks(
+    report: ReportModel, diff: ProfileDiff, scope: Scope
+) -> Iterator[SectionPart]:
+    """Yield what is on the CPU or waits: groups, functions, who pays."""
+    labels, rows, measured = report.labels, scope.rows, report.comparison.measured
+    if diff.grouped:
+        undecided = _undecided(report)
+        yield group_table(diff, labels, undecided=undecided, timed=measured)
+    show = partial(movers, diff, labels, granularity=scope.granularity, rows=rows)
+    moved = list(show(column="cum", measured=measured))
+    if diff.is_cpu:
+        moved += show(column="flat", measured=measured)
+    # Timed turns may decide on a cause that a few samples do not.
+    caused = measured and any(one.claim for one in report.findings.causes)
+    tables = list(tables_of(moved))
+    owned = list[Table]()
+    if diff.grouped and (scope.full or not tables):
+        owned += owned_most(diff, labels, scope.granularity, measured=measured)
+    yield from owned
+    yield from tables if caused or owned else moved
+    yield from _of_fleet(report, diff)
+    if diff.grouped:
+        yield from payer_table(diff, labels, rows)
+        if diff is report.comparison.cpu:
+            yield from gc_price_parts(report)
+    if diff.is_cpu and diff.grouped:
+        fleets = report.comparison.base.fleet, report.comparison.new.fleet
+        hosts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
+        fewest = min(hosts, default=None)
+        yield from noise_sentence(diff, fewest, measured=measured)
 
 
 def _of_fleet(
@@ -242,16 +202,6 @@ def _undecided(report: ReportModel) -> bool | None:
     )
 
 
-def _of_turns(report: ReportModel, units: Sequence[Unit]) -> bool:
-    """Return whether turns show that the CPU/op of benchmarks changed."""
-    benchmarks = report.comparison.benchmarks
-    keys = {unit.key[:2] for unit in units if unit.key is not None}
-    return benchmarks is not None and any(
-        row.significant and row.unit == CPU.printed and (row.name, row.procs) in keys
-        for row in benchmarks.rows
-    )
-
-
 def _short_parts(
     report: ReportModel,
     diff: ProfileDiff,
@@ -271,7 +221,7 @@ def _short_parts(
     if brief and (outside or of_single_benchmarks(report)):
         return
     if is_heap(diff.new.profile):
-        yield from _call_sites(report, diff, rows)
+        yield from sites_in_turns(report.comparison, diff, labels, rows)
     elif not (brief and diff.model is None):
         # The headline of measured benchmarks has the total.
         if diff.grouped and (not brief or groups_moved(diff)):
@@ -297,7 +247,11 @@ def profile_tiles(section: Section) -> Iterator[Tile]:
     """Yield a profile's total, marked like its tables; nothing for shares."""
     diff: ProfileDiff = section.compared
     scale, by = scale_of(diff), diff.normalization
-    if by.mode == "composition" or (is_heap(diff.new.profile) and not section.lead):
+    if (
+        section.of_units
+        or by.mode == "composition"
+        or (is_heap(diff.new.profile) and not section.lead)
+    ):
         return
     base, new = by.scaled(*diff.totals)
     name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title

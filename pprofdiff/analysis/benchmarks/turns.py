@@ -114,6 +114,15 @@ class Turns(Struct, frozen=True, eq=False):
         """Return whether no benchmark's counts of a kind left their range."""
         return kind in self.varies and bool(self.varies[kind].all())
 
+    def counts_exactly(self, kind: str) -> bool:
+        """Return whether turns of one build differ by no more than 1% in their counts.
+
+        What a pool holds that the collector empties is allocated again now and then.
+        """
+        most = np.maximum(*self.allocated[kind])
+        apart = self.apart.get(kind, np.zeros(len(most)))
+        return not bool((apart > MINOR * most).any())
+
     def outside_timer(self) -> Iterator[Caveat]:
         """Yield a caveat if CPU per op is more than fits in time per op.
 

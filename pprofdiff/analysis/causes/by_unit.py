@@ -11,11 +11,11 @@ from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
 from pprofdiff.analysis.causes.places import owned_by, whole_of
-from pprofdiff.analysis.causes.sites import Sites
+from pprofdiff.analysis.causes.sites import Sites, allocated
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import COVERS, MOST
+from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def causes_of_units(
             found[at] = _also_in(found[at], names, cause)
             causes = _outside(of_unit, causes, cause)
         begun = len(found)
-        for cause in causes[:_CAUSES]:
+        causes = tuple(_chosen(of_unit, causes))
+        for cause in causes:
             change, is_site = (cause.functions, cause.direction), cause.site is not None
             if is_site and (change, False) in first:
                 # A cause by CPU may say what its function allocates as well.
@@ -94,12 +95,32 @@ def causes_of_units(
                 )
             )
         if begun < len(found):
-            named = causes[:_CAUSES]
-            below = (one for cause in named for one in why.consequences(cause.id))
+            below = (one for cause in causes for one in why.consequences(cause.id))
             at = max(i for i in range(begun, len(found)) if not found[i].parent)
-            said = "" if cpu is None else _rest(cpu, [*named, *below])
+            said = "" if cpu is None else _rest(cpu, [*causes, *below])
             found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
+
+
+def _chosen(of_unit: Comparison, causes: Sequence[Finding]) -> list[Finding]:
+    """Return the first causes, and the first that allocate as the benchmark does.
+
+    Bytes and objects may go different ways, and against the time. Next to causes by
+    samples, the first allocation site is no substitute for one.
+    """
+    of_cpu = [one for one in causes if one.site is None][:_CAUSES]
+    sites = [one for one in causes if one.site is not None][: _CAUSES - bool(of_cpu)]
+    chosen = [one for one in causes if one in of_cpu or one in sites]
+    for base, new in allocated(of_unit).counted:
+        if abs(new - base) < MAJOR * max(base, new):
+            continue
+        rises = new > base
+        alike = (one for one in causes if one.sure and one.rises == rises)
+        first = next(alike, None)
+        if first is not None and first not in chosen:
+            known = any(one.sure and one.rises == rises for one in chosen)
+            chosen += [] if known else [first]
+    return chosen
 
 
 def _rest(cpu: CPUComparison, known: Sequence[Finding]) -> str:
@@ -108,8 +129,10 @@ def _rest(cpu: CPUComparison, known: Sequence[Finding]) -> str:
     "" if they leave little, or it is the program's own.
     """
     claims = [one.claim for one in known if one.claim is not None]
-    if not claims:
+    # Next to bytes, a rest in time would be of what nobody said.
+    if not claims or any(one.site and not one.timed for one in known):
         return ""
+    functions = {name for one in known for name in one.functions}
     left = cpu.all.without(cpu.of(()).plus_all(claims))
     rest, total = cpu.delta(left), cpu.total_delta
     if rest * total < (1 - COVERS) * total**2:
@@ -122,10 +145,13 @@ def _rest(cpu: CPUComparison, known: Sequence[Finding]) -> str:
         (scheduler, "the scheduler"),
         (gc.plus(scheduler), "GC work and the scheduler"),
     ):
-        if cpu.delta(claim) * rest >= MOST * rest**2:
+        if MOST * rest**2 <= cpu.delta(claim) * rest <= (1 + MUCH) * rest**2:
             size = cpu.words(*cpu.sums(claim))
             noise = " (within noise)" if cpu.mark(claim) in (None, "noise") else ""
-            return f"Most of the rest is {label} elsewhere: {size}{noise}."
+            inside = cpu.under(cpu.only(*cpu.rows_of([*functions]).tolist()))
+            apart = not any(cpu.sums(claim.within(inside)))
+            where = " elsewhere" if apart else ""
+            return f"Most of the rest is {label}{where}: {size}{noise}."
     return ""
 
 
@@ -227,8 +253,10 @@ def with_allocations(
                 continue
             change = finding.functions, finding.direction
             at = next((has[name] for name in finding.functions if name in has), None)
-            if at is not None:
-                causes[at] = _also_in(causes[at], names, finding)
+            cause = None if at is None else causes[at]
+            own = None if cause is None else _also_in(cause, names, finding)
+            if at is not None and own is not None and own is not cause:
+                causes[at] = own
             elif change in first:
                 others.setdefault(change, []).append(names)
             elif len(first) < _SITES:

@@ -21,7 +21,13 @@ from pprofdiff.analysis.causes.wording import (
 )
 from pprofdiff.analysis.lines.listing import Located, Places
 from pprofdiff.analysis.policy import MOST, SEVERAL
-from pprofdiff.analysis.source.code import is_constrained, only_imports, says_more
+from pprofdiff.analysis.source.aligned import ignoring_space
+from pprofdiff.analysis.source.code import (
+    is_constrained,
+    only_imports,
+    says_more,
+    without_space,
+)
 from pprofdiff.analysis.source.extents import differences, go_file
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
@@ -99,7 +105,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
     title = _who(carriers, rows, names, profile)
     if places:
-        title += f"; elsewhere it changes {_where(places)}"
+        it = "it" if not rows else "the diff"
+        title += f"; elsewhere {it} changes {_where(places)}"
     facts: tuple[Fact, ...] = ()
     if len(rows) == 1 and not alone[rows[0]] and diff.is_cpu:
         base, new = (int(side[rows[0]]) for side in cum)
@@ -157,9 +164,8 @@ def _who(
         if not (base and new):
             said[i] += " (new)" if new else " (gone)"
     who = listed([*said, *others(len(rows) - SEVERAL)])
-    # Where only names of renamed functions differ, it changes others as well.
-    are = "is a function" if len(rows) == 1 else "are functions"
-    return f"{who} {are} in the {profile} that the diff changes"
+    is_ = "is" if len(rows) == 1 else "are"
+    return f"{who} changed and {is_} in the {profile}"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
@@ -259,7 +265,7 @@ def _silent(functions: Sequence[Places], place: _Place) -> bool:
 
 
 def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place, str]:
-    """Return the struct types that changed and that functions name, by place.
+    """Return the types that changed and that functions name, by place.
 
     How large a type is decides what its values cost, though no function changed.
     """
@@ -269,7 +275,7 @@ def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place
             lines = range(at.extent.start, at.extent.end + 1)
             words.update(WORD.findall("\n".join(plain_lines(at.text, lines))))
     types = {
-        place: _struct_at(place)
+        place: _type_at(place)
         for place in places
         if not (place.of_tests or any(map(is_constrained, filter(None, place.texts))))
     }
@@ -279,7 +285,7 @@ def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place
 
 
 def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
-    """Return the types with other fields that functions of `rows` name.
+    """Return the types with other fields or elements that functions of `rows` name.
 
     Where they make as many values as before, these are larger or smaller for that.
     """
@@ -295,8 +301,8 @@ def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, .
     return tuple(found.values())[:SEVERAL]
 
 
-def _struct_at(place: _Place) -> str:
-    """Return the struct type whose fields a place has, ``ast.Leaf``, "" for none.
+def _type_at(place: _Place) -> str:
+    """Return the type whose fields or elements a place has, ``ast.Leaf``, or "".
 
     A first line with another name alone is that of a renamed type.
     """
@@ -307,7 +313,7 @@ def _struct_at(place: _Place) -> str:
     if text is None:
         return ""
     file = go_file(text.lines)
-    for one in file.structs:
+    for one in file.compound:
         inside = one.line <= lines.start and lines.stop - 1 <= one.last
         if inside and (lines.stop - 1 > one.line or one.line == one.last):
             return f"{file.package}.{one.name}"
@@ -386,8 +392,11 @@ def _hunks_of(sources: Sources, old: SourceFile, now: SourceFile) -> Iterator[_P
         yield _Place(paths)
         return
     hunks = sources.hunks(base, new)
+    if hunks is None:
+        hunks = differences(base.lines, new.lines)
     same = with_other_variables(base, new)
-    for hunk in differences(base.lines, new.lines) if hunks is None else hunks:
+    for whole in ignoring_space(hunks, base, new):
+        hunk = without_space(whole, base, new)
         if all(map(set.issuperset, same, hunk.sides)):
             continue
         if says_more(hunk, base, new) and not only_imports(hunk, base, new):

@@ -529,7 +529,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     found = view.sites.with_common_caller(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
-    return needed(view.totals, kept)[:_SITES]
+    known = [site for site in view.sites.all if site.name in named]
+    return needed(view.totals, kept, known)[:_SITES]
 
 
 def _is_data(site: Site) -> bool:

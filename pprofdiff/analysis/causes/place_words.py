@@ -339,7 +339,10 @@ def callees(cpu: CPUComparison, place: Place) -> str:
         for side, inside in enumerate((base, new)):
             if (below(cpu, own, every, side) > (1 + MUCH) * inside)[chosen].any():
                 return ""
-    amounts = (cpu.words(int(base[row]), int(new[row])) for row in chosen)
+    amounts = [
+        f"{cpu.words(int(base[row]), int(new[row]))}{_called_in(cpu, place, row)}"
+        for row in chosen
+    ]
     said = list(map(" ".join, zip(names.values(), amounts, strict=True)))
     rest = place.claim.without(cpu.under(cpu.only(*chosen)))
     left, whole = cpu.delta(rest), place.delta(cpu)
@@ -348,6 +351,21 @@ def callees(cpu: CPUComparison, place: Place) -> str:
         # The function itself, or what else it calls, did or does a part of their work.
         said.append(f"the rest {cpu.words(*cpu.sums(rest))}")
     return f"In it: {', '.join(said)}"
+
+
+def _called_in(cpu: CPUComparison, place: Place, row: int) -> str:
+    """Return which function below a place calls a library's, as a phrase, or ""."""
+    own = cpu.diff.paired_functions.own
+    if not cpu.of_go or own[row]:
+        return ""
+    side = 1 if cpu.cum_at(row)[1] > cpu.cum_at(row)[0] else 0
+    calls = by_caller(cpu, place, side, [row], own)
+    best = int(np.argmax(calls))
+    # A closure is code of the place.
+    its_own = f"{cpu.names[best]}.".startswith(f"{cpu.names[place.row]}.")
+    if its_own or calls[best] < NEARLY_ALL * calls.sum():
+        return ""
+    return f" in {called(cpu.names[best])}"
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:

@@ -1220,7 +1220,11 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
             instead = bool(gone if side else added)
             part = alone[best] / (place.base, place.new)[side] if instead else 0.0
             if _matters(cpu, place, claim, part):
-                found.append(best)
+                # One that has all of the place says nothing that this does not.
+                all_ = (place.base, place.new)[side]
+                found.append(
+                    _inner(program, best, alone) if alone[best] == all_ else best
+                )
                 claimed = claimed.without(claim)
         if claimed is left:
             break
@@ -1235,6 +1239,15 @@ def with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
     return _without_nested(
         cpu, place._replace(gone=tuple(gone), added=tuple(added)), parts
     )
+
+
+def _inner(program: Program, outer: int, alone: Column) -> int:
+    """Return the innermost function of the program with most of a callee's amount.
+
+    `alone` are the amounts of callees that one side has.
+    """
+    most = np.flatnonzero(program.own & (alone >= MOST * alone[outer])).tolist()
+    return int(min(most, key=lambda row: int(alone[row]))) if most else outer
 
 
 def _without_nested(cpu: CPUComparison, place: Place, parts: tuple[int, ...]) -> Place:

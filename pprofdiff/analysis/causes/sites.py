@@ -651,7 +651,10 @@ def is_large(totals: Allocated, site: Site) -> bool:
         if in_bytes and abs(change) <= min(_TINY, shared) and not site.exact:
             continue
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
-        least = max(least, _OF_ITSELF * max(part), totals.apart * in_bytes)
+        # What is about all of a change is one, however much else a site allocates.
+        is_all = MOST * of_all**2 <= change * of_all <= of_all**2 / MOST
+        own = 0.0 if is_all else _OF_ITSELF * max(part)
+        least = max(least, own, totals.apart * in_bytes)
         if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
             least = max(least, site.shared)
         if abs(change) >= least > 0:
@@ -669,14 +672,20 @@ def part_of_all(totals: Allocated, site: Site) -> float:
     return min(max(parts, default=0.0), 1.0)
 
 
-def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
+def needed(
+    totals: Allocated, sites: Sequence[Site], known: Sequence[Site] = ()
+) -> list[Site]:
     """Return the sites, largest first, that explain what larger ones leave of a change.
 
     Profiles have set-up as well: what would only lead past the benchmarks' change in
     bytes and in objects is part of that. Little that goes against both is how the code
-    makes that change.
+    makes that change. What `known` sites have is explained.
     """
     rest: dict[str, float] = {}
+    for site in known:
+        for unit, whole, part in _known(totals, site):
+            left = rest.get(unit, whole[1] - whole[0])
+            rest[unit] = left - (part[1] - part[0])
     kept = list[Site]()
     for site in sites:
         if _is_lost_in(totals, site):
@@ -686,7 +695,7 @@ def needed(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
             for unit, whole, part in _known(totals, site)
         }
         nearer = any(abs(left - own) < abs(left) for own, left in changes.values())
-        if nearer or not kept or not changes:
+        if nearer or not (kept or known) or not changes:
             kept.append(site)
             rest |= {unit: left - own for unit, (own, left) in changes.items()}
     return kept
@@ -799,7 +808,11 @@ def within(totals: Allocated, site: Site) -> Site:
         over = max(0.0, base - counts[0][0], new - counts[1][0])
         base, new = max(base - over, 0.0), max(new - over, 0.0)
         objects = base, new
-        if all(-MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts):
+        # As many as before are no change, whatever others make.
+        alike = (base == new) == (totals.objects[0] == totals.objects[1])
+        if alike and all(
+            -MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts
+        ):
             objects = totals.objects
     return site._replace(space=space, objects=objects)
 

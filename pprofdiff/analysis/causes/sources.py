@@ -28,7 +28,7 @@ from pprofdiff.analysis.causes.changed_alone import (
     moved_from,
     only_tests_changed,
 )
-from pprofdiff.analysis.causes.cpu import CPUComparison
+from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison
 from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
 from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import below, is_benchmark, owned_by
@@ -143,7 +143,9 @@ def with_source(
     carried = list(_with_lines(comparison, whole_program, findings.found, of_unit))
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(list(_unchanged_sites(carried)))
-    known = any(map(_names_lines, carried))
+    known = any(
+        _names_lines(one) or (one.source and one.source.only) for one in carried
+    )
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
@@ -190,7 +192,8 @@ def _with_lines(
         by_cpu = claim is not None and finding.mark != "noise"
         if by_cpu and own.of_cpu and not _allocates(finding):
             source = _of_claim(own, finding, claim)
-            if finding.sure and source and not (source.lines or source.related):
+            lacks = source and not (source.lines or source.related)
+            if lacks and finding.sure and _by_allocation(own, claim):
                 # Of exact counts, each line shows what it changed.
                 source = _of_counted(finding, own.carriers) or source
         elif finding.names or finding.functions:
@@ -440,9 +443,12 @@ def _of_functions(
             return source._replace(diff=number)
         if not any(others[:3]):
             others = source._replace(diff=number)
-    if not others.lines and not others.near:
+    if not others.lines:
+        # As many objects of another size are of another type, whatever else changed.
         found = _of_made_types(finding, counted) if allocates else None
-        others = found or _of_callers(finding, counted) or others
+        if not found and not others.near:
+            found = _of_callers(finding, counted)
+        others = found or others
     # What a function allocates itself does not depend on what it calls, unless what it
     # passes to that escapes on one side only.
     callees = not allocates or (_as_benchmark(finding) and _one_sided(finding))
@@ -458,6 +464,17 @@ def _one_sided(finding: Finding) -> bool:
     """Return whether a site allocates on one side only."""
     site = finding.site
     return site is not None and bool(site.base) != bool(site.new)
+
+
+def _by_allocation(own: _Evidence, claim: Claim | None) -> bool:
+    """Return whether allocation and GC have most of what claimed samples changed by.
+
+    Else lines that allocate are not why.
+    """
+    if own.cpu is None or claim is None:
+        return False
+    part = own.cpu.delta(claim.within(own.cpu.of_groups("alloc", *OF_GC)))
+    return part * own.cpu.delta(claim) >= MOST * own.cpu.delta(claim) ** 2
 
 
 def _of_counted(

@@ -321,7 +321,8 @@ def _counted(turns: Turns) -> Iterator[Counted]:
             base, new = (float(np.exp(np.log(side).mean())) for side in sides)
         else:
             continue
-        yield Counted(unit, base, new, noise=turns.alike(kind))
+        exact = turns.counts_exactly(kind)
+        yield Counted(unit, base, new, noise=turns.alike(kind), exact=exact)
 
 
 def _holds(

@@ -188,12 +188,16 @@ def contradict(one: Measure, other: Measure) -> bool:
 
 
 class Counted(NamedTuple):
-    """Allocations per op: `unit` is B/op or allocs/op; `noise`: counts vary as much."""
+    """Allocations per op: `unit` is B/op or allocs/op; `noise`: counts vary as much.
+
+    They are not `exact` if turns of one build differ by more than 1%.
+    """
 
     unit: str
     base: float
     new: float
     noise: bool = False
+    exact: bool = True
 
 
 _MARKS: dict[Verdict, Mark] = {"slower": "more", "faster": "less"}

@@ -94,7 +94,7 @@ def code_changes(
     leaves the function or a loop is more than moved: other lines run.
     """
     hunks = ignoring_space(hunks, base, new)
-    trimmed = (_without_space(hunk, base, new) for hunk in hunks)
+    trimmed = (without_space(hunk, base, new) for hunk in hunks)
     hunks = [hunk for hunk in trimmed if says_more(hunk, base, new)]
     hunks = _joined(hunks, base, new)
     pairs = list(_moved(hunks, base, new))
@@ -131,7 +131,7 @@ def _joined(hunks: Sequence[Hunk], base: SourceText, new: SourceText) -> list[Hu
     return joined
 
 
-def _without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Hunk:
+def without_space(hunk: Hunk, base: SourceText, new: SourceText) -> Hunk:
     """Return a hunk without first and last lines that differ in nothing but space.
 
     Nor has it first and last lines without code, or braces before its first word.

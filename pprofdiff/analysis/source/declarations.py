@@ -28,8 +28,11 @@ _FUNCTION = re.compile(
     r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w++)(?=\s*+[\[(])", re.MULTILINE
 )
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
-_STRUCT = r"(?:\[[^{\n]*\])?[ \t]+struct[ \t]*\{"
+# Types whose values are of other sizes with other fields or elements.
+_COMPOUND = r"(?:\[[^{\n]*\])?[ \t]+(?:struct[ \t]*\{|\[|map\[)"
 _VALUE = r"(?=[ \t,].*=)"
+# gofmt puts the closing brace on its own line.
+_CLOSING = re.compile(r"\n\}(?=[ \t\r]*(?:\n|\Z))")
 _BRACKET = re.compile(r"[(){}\[\]\n]")
 _CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
 _PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
@@ -116,9 +119,9 @@ class GoFile:
         return functions
 
     @cached_property
-    def structs(self) -> list[Function]:
-        """The struct types of the package, as functions are."""
-        return list(self._specified("type", _STRUCT))
+    def compound(self) -> list[Function]:
+        """The types of structs, slices, arrays and maps, as functions are."""
+        return list(self._specified("type", _COMPOUND))
 
     @property
     def values(self) -> list[Function]:
@@ -147,9 +150,8 @@ class GoFile:
         first = self.plain[start : newline if newline >= 0 else limit]
         if all(first.count(o) == first.count(c) for o, c in ("{}", "()", "[]")):
             return start + len(first)
-        end = self.plain.find("\n}", start, limit)
-        # gofmt puts the closing brace on its own line.
-        return end + 2 if end >= 0 else self.balanced(start)
+        end = _CLOSING.search(self.plain, start, limit)
+        return end.end() if end else self.balanced(start)
 
     def balanced(self, start: int) -> int:
         """Return the end of the first line from here that leaves no bracket open."""

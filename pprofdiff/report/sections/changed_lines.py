@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.causes.finding import OF_CPU, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
-from pprofdiff.analysis.policy import GOOD_PART, MINOR
+from pprofdiff.analysis.policy import GOOD_PART, MINOR, MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
@@ -32,7 +32,7 @@ _COMMITS = 3
 # Maximum new functions listed with the lines that call them.
 _NEW = 2
 # Maximum other places listed of a function.
-_PLACES = 5
+_PLACES = 3
 
 
 def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
@@ -44,7 +44,8 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     found = [f for f in report.findings.found if f.source is not None]
     named = {lines.place for finding in found for lines in _named(finding)}
     rest = [lines for lines in report.changed if lines.place not in named]
-    if rest:
+    # Of several benchmarks, causes have the lines with the cost in one of them.
+    if rest and report.comparison.alone is None:
         yield _changed_table(report, rest, other=len(rest) < len(report.changed))
     said = {name for f in found if f.source for name in f.source.unchanged}
     unchanged = [name for name in report.unchanged if name not in said]
@@ -119,18 +120,19 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
-        if finding.direction == "better" and not lines.gone:
-            # What they cost now is no part of what was saved.
+        before, now = diff.normalization.scaled(lines.base, lines.new)
+        if not lines.gone and (finding.direction == "better" or before > MUCH * now):
+            # What they cost now is no part of what was saved, or of what is added.
             kept = kept._replace(most="")
         near_it: list[ChangedLines] = []
-        before = False
+        with_base = False
         # Other lines of a caller are no reason for what a function allocates.
         own = finding.site is None or lines.function in finding.functions
         if own and lines.function not in {one.function for one in source.lines[:i]}:
             near_it = [n for n in source.near if n.function == lines.function]
-            before = finding.direction == "better"
+            with_base = finding.direction == "better"
         yield SourceNote(
-            _others(near_it, lines, before=before),
+            _others(near_it, lines, before=with_base),
             _lead(lines),
             kept,
             amount=amount,
@@ -146,7 +148,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         yield SourceNote(removed, _lead(lines), lines, more, added=with_new)
         with_new = ""
     yield from _related(source.related)
-    yield from _only(source.only)
+    yield from _only(source.only, finding)
     if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
         yield SourceNote(f"No line of {named} itself changed.")
@@ -215,7 +217,7 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
             yield SourceNote(f", {how}", lead, lines, more)
 
 
-def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
+def _only(only: Sequence[ChangedLines], finding: Finding) -> Iterator[SourceNote]:
     """Yield everything that differs in the functions of a package."""
     packages: dict[str, list[ChangedLines]] = {}
     for lines in only:
@@ -224,6 +226,8 @@ def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
         (first, more), *others = _by_function(own)
         many = len({lines.function for lines in own})
         which = "Only function" if many == 1 else f"{many} functions"
+        if len(finding.functions) == 1:
+            which = f"Its code is unchanged; {which[0].lower()}{which[1:]}"
         verb = first.verb if first.added and many == 1 else "changed"
         where = f"package {package.rpartition('/')[2]}, tests aside"
         lead = f"{which} {verb} in {where}: {'removed ' if first.gone else ''}"
@@ -295,13 +299,23 @@ def _others(
         key=lambda lines: lines.gone != carrying.gone,
     )
     for lines, more in _by_function(several):
-        lead = "removed" if lines.gone else "changed in new:"
+        numbers = f"{lines.numbers}{more}"
         if lines.gone == carrying.gone:
-            lead = "also"
-        found.append(f"{lead} {lines.numbers}{more}")
+            found.append(f"also {numbers}")
+        elif lines.gone:
+            found.append(f"base's {numbers} removed")
+        else:
+            found.append(f"changed in new: {numbers}")
     if of_base and was:
-        found.append(f"in base {first_few(was, _PLACES)}")
+        found.append(f"in base {_few(was)}")
     return f" ({'; '.join(found)})" if found else ""
+
+
+def _few(numbers: Sequence[str]) -> str:
+    """Return numbers of lines; of many the first ones, and how many more there are."""
+    return first_few(
+        numbers, max(_PLACES, len(numbers) * (len(numbers) == _PLACES + 1))
+    )
 
 
 def _by_function(
@@ -315,5 +329,5 @@ def _by_function(
     for own in found.values():
         first, *others = sorted(own, key=lambda lines: lines.start)
         commits = tuple(dict.fromkeys(c for lines in own for c in lines.commits))
-        more = first_few([lines.numbers for lines in others], _PLACES)
+        more = _few([lines.numbers for lines in others])
         yield first._replace(commits=commits[:_COMMITS]), more and f", {more}"

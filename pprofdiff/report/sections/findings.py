@@ -164,14 +164,23 @@ def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
 
 def _clause(report: ReportModel, finding: Finding) -> str:
     """Return a title as part of a sentence; a function that changed has its lines."""
-    first, _, rest = finding.title.partition(" ")
+    title = finding.title
+    if (
+        finding.sure
+        and finding.site is None
+        and finding.text.startswith("It allocates")
+    ):
+        # Nothing else of a clause's finding is printed.
+        counted = finding.text.partition(". ")[0].removesuffix(".")
+        title = f"{title}, and {counted[0].lower()}{counted[1:]}"
+    first, _, rest = title.partition(" ")
     names = (*finding.names, *finding.functions)
     if finding.id == CHANGED_ALONE:
         for note in source_notes(report, finding):
             if note.is_of(finding.title):
                 return f"{first} ({note.place}{note.more}) {rest}"
     if not first.isalpha() or not first.istitle() or first in names:
-        return finding.title
+        return title
     return f"{first.lower()} {rest}"
 
 
@@ -216,7 +225,7 @@ def _reasons(
 ) -> Iterator[Reason]:
     """Yield findings with their place in the tree; causes are numbered."""
     number, levels, printed = 0, dict[str, int](), set[SourceNote]()
-    first = dict[SourceNote, int]()
+    first, listed_in = dict[SourceNote, int](), dict[tuple[str, str, str], int]()
     wholes, subjects = dict[str, float](), set[Commit]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
@@ -248,7 +257,10 @@ def _reasons(
             if note in first and not notes and not titled:
                 notes.append(SourceNote(f"The same lines as in {first[note]}."))
             elif titled or not known:
-                below = note.without_subjects(subjects)
+                # The title of what changed alone says no more than its lines.
+                alone = titled and finding.id == CHANGED_ALONE
+                below = note._replace(said="") if alone else note
+                below = _short_of(below, listed_in, number).without_subjects(subjects)
                 # Short reports have the first note only.
                 if not notes:
                     subjects |= set(note.commits)
@@ -262,6 +274,20 @@ def _reasons(
                 notes.append(below)
         commits = notes[0].commits if notes and notes[0].named else ()
         yield reason._replace(notes=tuple(notes), commits=commits)
+
+
+def _short_of(
+    note: SourceNote, known: dict[tuple[str, str, str], int], number: int
+) -> SourceNote:
+    """Return a note of cause `number`, without other lines that an earlier one lists.
+
+    `known` gets the cause that lists them.
+    """
+    key = note.place, note.more, note.said
+    before = known.setdefault(key, number)
+    if before == number or not any(key[1:]):
+        return note
+    return note._replace(more="", said=f" and the others of {before}", added="")
 
 
 def _without_several(finding: Finding, shown: Sequence[Finding]) -> Finding:

@@ -269,7 +269,7 @@ def _count(counted: Counted, *, values: bool, exact: bool) -> str:
 
     Next to a time that is open, it has to say that it is `exact`.
     """
-    base, new = counted.base, counted.new
+    base, new, exact = counted.base, counted.new, exact and counted.exact
     alike = bool(new) and abs(base / new - 1) < ALIKE
     if base == new or (alike and number(counted, base) == number(counted, new)):
         value = f" {number(counted, base)}" if values else ""

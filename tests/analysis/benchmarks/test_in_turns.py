@@ -214,14 +214,28 @@ def test_benchmarks_that_were_rewritten_are_known_from_the_results_alone():
     ],
 )
 def test_counts_that_vary_have_changed_where_their_ranges_are_apart(base, new, alike):
-    def both(label, values):
-        text = "measured: in turns\npkg: p\n"
-        text += "".join(f"BenchmarkX \t 10 \t 5 ns/op \t {v} B/op\n" for v in values)
-        return side(label, text)
-
-    turns = measured_in_turns(both("base", base), both("new", new))
+    turns = of_bytes(base, new)
     assert turns.alike("alloc_space") is alike
     assert not turns.alike("alloc_objects")
+
+
+@pytest.mark.parametrize(
+    ("base", "exact"),
+    [((800, 800, 801, 800), True), ((1884, 3658, 2796, 2593), False)],
+)
+def test_counts_that_differ_from_turn_to_turn_are_not_exact(base, exact):
+    """A pool's objects are made again after a collection."""
+    assert of_bytes(base, (1056,) * 4).counts_exactly("alloc_space") is exact
+
+
+def of_bytes(base, new):
+    """Return turns with these bytes per op."""
+    sides = []
+    for label, values in (("base", base), ("new", new)):
+        text = "measured: in turns\npkg: p\n"
+        text += "".join(f"BenchmarkX \t 10 \t 5 ns/op \t {v} B/op\n" for v in values)
+        sides.append(side(label, text))
+    return measured_in_turns(*sides)
 
 
 @pytest.mark.parametrize("odd", [lines(3, name="Odd"), lines(3, 0, name="Odd")])

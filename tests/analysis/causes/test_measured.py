@@ -13,16 +13,25 @@ from msgspec.structs import replace
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.by_unit import _rest
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.finding import Finding
-from pprofdiff.analysis.causes.frames import needed_next_to
+from pprofdiff.analysis.causes.cpu import OF_GC
+from pprofdiff.analysis.causes.finding import ALLOCS, Fact, Finding
+from pprofdiff.analysis.causes.frames import needed_next_to, of_unit
 from pprofdiff.analysis.causes.measured import _cost_of, _verb
-from pprofdiff.analysis.causes.places import Program, places, whole_of, with_moved
+from pprofdiff.analysis.causes.places import (
+    Program,
+    owned_by,
+    places,
+    whole_of,
+    with_callees,
+    with_moved,
+)
 from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
     Sites,
     amounts,
     is_large,
+    needed,
     share_of_change,
     taken_back,
     within,
@@ -114,7 +123,7 @@ OWN = [
     # An iterator has the cost of its callback, which is code of its caller.
     (
         {path("F"): 200, path("Old", "F"): 100},
-        {path("F"): 200, path("strconv.Itoa", "F.func1", "Each", "F"): 900},
+        {path("F"): 200, path("strconv.Itoa", f"{PACKAGE}.F.func1", "Each", "F"): 900},
         "p.F uses 3.67× the CPU", (300, 1100),
         "In it: strconv.Itoa 0.* → [^,]* .s/op, p.Old [^,]* → 0",
     ),
@@ -1083,6 +1092,24 @@ def test_runtime_work_with_most_of_what_causes_leave_is_said(scans, wakes, said)
     assert bool(written) == bool(said)
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_gc_work_of_a_cause_is_not_elsewhere(inside):
+    """F's assists may be no part of its cause, and bytes leave no rest in time."""
+    assist = (*SCAN[:1], "runtime.gcAssistAlloc", *MALLOC)
+    scan = (*assist, *path("F")) if inside else SCAN
+    sides = [
+        Unit(REST | {path("F"): own, scan: scans})
+        for own, scans in ((900, 600), (300, 100))
+    ]
+    cpu = Case(compared(*sides)).cpu
+    of_f = owned_by(cpu, cpu.rows_of([f"{PACKAGE}.F"]).tolist())
+    claim = of_f.without(cpu.of_groups(*OF_GC))
+    cause = Finding("place", "", "", (), claim=claim, functions=(f"{PACKAGE}.F",))
+    assert ("elsewhere" in _rest(cpu, [cause])) is not inside
+    counted = (Fact("F, bytes", ALLOCS, 900, 300, "B"),)
+    assert not _rest(cpu, [cause._replace(id="allocation", evidence=counted)])
+
+
 def test_another_benchmarks_amount_has_the_callees_that_the_cause_has():
     """Flat, F saves in B what its callee, which is unchanged, does not."""
 
@@ -1491,6 +1518,38 @@ def test_a_part_that_reads_otherwise_is_not_the_whole():
         assert text == f"That is {said} change in B/op."
 
 
+def test_as_many_objects_as_before_are_no_change_of_a_total():
+    totals = Allocated((98_496.0, 106_480.0), (1024.0, 1023.0))
+    same = site((98_408.0, 106_408.0), missing=0.0)._replace(objects=(1021.0, 1021.0))
+    assert within(totals, same).objects == (1021.0, 1021.0)
+
+
+def test_a_callee_with_all_of_a_place_is_named_by_what_is_inside():
+    new = {path("Find", "By", "Do"): 400, path("By", "Do"): 100}
+    cpu = Case(compared(Unit(REST), Unit(REST | new))).cpu
+    (row,) = cpu.rows_of([f"{PACKAGE}.Do"]).tolist()
+    program = Program(cpu, tests_apart=True)
+    place = with_callees(cpu, program, whole_of(cpu, row))
+    assert [cpu.names[one] for one in place.added] == [f"{PACKAGE}.Find"]
+
+
+def test_the_function_that_calls_a_library_s_in_a_place_is_named():
+    """Not of what the place itself calls."""
+
+    def side(printing, reading, searching):
+        return {
+            path("fmt.Sprint", "Write", "Do"): printing,
+            path("Write", "Do"): 200,
+            path("Read", "Do"): reading,
+            path("strings.Index", "Do"): searching,
+        }
+
+    old = {stack: cost for stack, cost in side(0, 150, 150).items() if cost}
+    (cause, *_) = causes(Unit(REST | side(200, 300, 300)), Unit(REST | old))[1].causes
+    assert cause.title.startswith("p.Do uses")
+    assert re.search(r"fmt\.Sprint \S+ → 0\.00 ms/op in p\.Write", cause.text)
+
+
 def test_the_only_resource_that_is_left_has_its_name():
     base = {path("F"): 300, path("runtime.mapaccess1", "F"): 100}
     new = {path("F"): 200, path("runtime.mapaccess1", "F"): 117}
@@ -1569,6 +1628,51 @@ def test_growth_that_both_sides_have_is_not_named():
     _, findings = causes(one, other)
     assert findings.causes
     assert not any("growth" in cause.text for cause in findings.causes)
+
+
+def test_what_allocates_as_a_benchmark_does_is_a_cause_next_to_what_costs():
+    """The slower benchmark makes fewer objects, in a function that is none of it."""
+
+    def units(costs, made):
+        stacks = {path(name, bench="A"): cost for name, cost in costs.items()}
+        other = path("Rest", bench="B")
+        return [
+            Unit(stacks, {path("Push", bench="A"): made}, name="A"),
+            Unit({other: 300}, name="B"),
+        ]
+
+    base = units({"Visit": 300, "Pop": 200, "Push": 200}, (50, 1600))
+    new = units({"Visit": 700, "Pop": 500, "Push": 190}, (10, 320))
+    found = report_of(compared(base, new)).findings
+    titles = [one.title for one in found.causes]
+    assert titles[0].startswith("A: p.Visit uses 2.33× the CPU")
+    assert titles[-1].startswith(
+        "A: p.Push allocates less: 1.56 → 0.31 KiB/op, 50 → 10"
+    )
+
+
+def test_a_change_of_all_bytes_is_one_however_much_else_a_function_allocates():
+    """Next to what one of two functions takes from the other, neither is a change."""
+    totals = Allocated((70_000.0, 65_000.0), (260.0, 260.0))
+    assert is_large(totals, site((70_000.0, 65_000.0), missing=0.0))
+    assert not is_large(totals, site((70_000.0, 68_000.0), missing=0.0))
+    small = Allocated((27_000.0, 26_650.0), (550.0, 510.0))
+    assert not is_large(small, site((10_750.0, 9_730.0), missing=0.0))
+
+
+def test_what_places_explain_is_left_to_no_site():
+    """New makes in G, elsewhere, what base made in F; Old's objects are a place's."""
+    totals = Allocated((8_400.0, 3_200.0), (200.0, 100.0))
+    gone, came, known = (
+        site(space, missing=0.0)._replace(objects=objects)
+        for space, objects in (
+            ((2_400.0, 0.0), (100.0, 0.0)),
+            ((0.0, 3_200.0), (0.0, 100.0)),
+            ((6_000.0, 0.0), (100.0, 0.0)),
+        )
+    )
+    assert needed(totals, [gone, came]) == [gone]
+    assert not needed(totals, [gone, came], [known])
 
 
 def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said():
@@ -1729,3 +1833,16 @@ def test_frames_with_most_of_a_cause_s_change_have_its_mark(unit, way, marked):
     needs = needed_next_to(diff, [cause], rows, runs)
     found = {diff.paired_functions.names[row] for row in rows[np.abs(delta) >= needs]}
     assert found == {f"{PACKAGE}.{one}" for one in marked}
+
+
+def test_in_a_benchmark_s_own_graph_frames_have_the_mark_of_its_cause():
+    base = _benchmarks(A=(300, (4, 640)), B=(300, (4, 640)))
+    new = _benchmarks(A=(900, (4, 640)), B=(300, (4, 640)))
+    report = report_of(compared(base, new))
+    (cause,) = report.findings.causes
+    diff = next(one for one in report.profiles_of(cause) if one.is_cpu)
+    (own,) = of_unit(diff, {1: cause}, "A").values()
+    rows = diff.paired_functions.names.index(f"{PACKAGE}.F")
+    raw = (int(side[rows]) for side in diff.paired_functions.raw("cum"))
+    assert own.own == diff.normalization.delta(*raw)
+    assert not of_unit(diff, {1: cause}, "B")

@@ -178,7 +178,7 @@ func reflect_move(p, q *int) {
 
 @pytest.mark.slow
 def test_a_function_that_the_linker_calls_otherwise():
-    text = LINKED.split("\n")
+    text = LINKED.splitlines()
     assert extent_of(text, "reflect.move", "p.go", 4, [5]) == (4, 6)
     assert extent_of(text, "reflect.mov", "p.go", 4, [5]) is None
 
@@ -238,3 +238,15 @@ def test_a_line_of_spaces_is_looked_at_once(name):
         f"func (T{spaces}[{spaces}x",
     ]
     assert extent_of(lines, name, "p.go", 0, ()) is None
+
+
+def test_a_signature_may_span_lines_with_a_brace_of_their_own():
+    text = """package p
+
+func encode(w interface {
+	Close() error
+}, parts [][]byte) {
+	work()
+}
+""".splitlines()
+    assert extent_of(text, "p.encode", "p.go", 3, ()).end == 7

@@ -151,15 +151,15 @@ def elsewhere(file):
     [
         (
             CHANGED,
-            "m.(*T).Outer is a function in the CPU profile that the diff changes",
+            "m.(*T).Outer changed and is in the CPU profile",
         ),
         (
             CHANGED_FAR,
-            "m.Far is a function in the CPU profile that the diff changes",
+            "m.Far changed and is in the CPU profile",
         ),
         (
             CHANGED | CHANGED_FAR,
-            "m.Far and m.(*T).Outer are functions in the CPU profile that the diff changes",
+            "m.Far and m.(*T).Outer changed and are in the CPU profile",
         ),
         (
             {"README": "what it does"},
@@ -172,7 +172,7 @@ def elsewhere(file):
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer is a function in the CPU profile that the diff changes; elsewhere it changes x.go",
+            "m.(*T).Outer changed and is in the CPU profile; elsewhere the diff changes x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
@@ -180,17 +180,17 @@ def elsewhere(file):
         ),
         (
             CHANGED | TESTS,
-            "m.(*T).Outer is a function in the CPU profile that the diff changes",
+            "m.(*T).Outer changed and is in the CPU profile",
         ),
         # Go ignores such files.
         (
             CHANGED | {"_x.go": "package m\n"},
-            "m.(*T).Outer is a function in the CPU profile that the diff changes",
+            "m.(*T).Outer changed and is in the CPU profile",
         ),
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer is a function in the CPU profile that the diff changes; elsewhere it changes outer.go:9",
+            "m.(*T).Outer changed and is in the CPU profile; elsewhere the diff changes outer.go:9",
         ),
     ],
 )
@@ -209,7 +209,7 @@ def test_causes_without_changed_lines_are_followed_by_what_changed(tmp_path):
     cause = Finding("x", "m.F allocates more", "", (), severity="major")
     findings = of_functions(tmp_path, CHANGED_FAR, causes=(cause,)).found
     assert [one.id for one in findings] == ["x", CHANGED_ALONE]
-    assert findings[1].title.startswith("m.Far is a function")
+    assert findings[1].title.startswith("m.Far changed")
     info = cause._replace(severity="info")
     findings = of_functions(tmp_path, CHANGED_FAR, causes=(info,)).found
     assert [one.id for one in findings] == [CHANGED_ALONE, "x"]
@@ -220,14 +220,14 @@ def test_a_closure_that_changed_is_named_without_its_function(tmp_path):
     frames = Frame("m.F", "/b/m/f.go", 4, 3), Frame("m.F.func1", "/b/m/f.go", 5, 4)
     (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
     assert found.functions == ("m.F.func1",)
-    assert found.title.startswith("m.F.func1 is a function")
+    assert found.title.startswith("m.F.func1 changed")
 
 
 def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path):
     body = "package m\n\nfunc F[T any](t T) {\n	%s(t)\n}\n"
     frames = (Frame(f"m.F[{kind}]", "/b/m/f.go", 4, 3) for kind in ("int", "string"))
     (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
-    assert found.title.startswith("m.F is a function")
+    assert found.title.startswith("m.F changed")
 
 
 def test_another_name_of_a_receiver_changes_nothing_elsewhere(tmp_path):
@@ -239,7 +239,17 @@ def test_another_name_of_a_receiver_changes_nothing_elsewhere(tmp_path):
     files = FILES | {"outer.go": old}, CHANGED_FAR | {"outer.go": new}
     comparison, sources = differing(tmp_path, files, (stacks, stacks))
     (found,) = with_changed(comparison, sources).found
-    assert found.title == "m.Far is a function in the CPU profile that the diff changes"
+    assert found.title == "m.Far changed and is in the CPU profile"
+
+
+def test_fields_that_are_only_aligned_otherwise_are_no_change(tmp_path):
+    old = "package m\n\ntype t struct {\n	a int\n}\n\nfunc F() {\n	x()\n}\n"
+    new = old.replace("	a int\n", "	a    int\n	long int\n")
+    frames = [Frame("m.F", "/b/m/f.go", 8, 7)], [Frame("m.F", "/b/m/f.go", 9, 8)]
+    stacks = [{(one,): 9 for one in side} for side in frames]
+    versions = [FILES | {"f.go": text} for text in (old, new)]
+    (found,) = with_changed(*differing(tmp_path, versions, stacks)).found
+    assert found.title.endswith("; elsewhere it changes f.go:5")
 
 
 def test_many_places_are_counted_in_their_files(tmp_path):
@@ -271,7 +281,7 @@ def of_one_file(tmp_path, texts, frames):
     [
         (
             {"m.F", "m.Far"},
-            "m.Far is a function in the CPU profiles of Get and Put that the diff changes; elsewhere it changes outer.go:5",
+            "m.Far changed and is in the CPU profiles of Get and Put; elsewhere the diff changes outer.go:5",
         ),
         (
             {"m.F"},
@@ -363,22 +373,19 @@ def test_of_many_functions_those_with_most_samples_are_named(tmp_path):
     said = of_declared(
         tmp_path, base, base.replace("x()", "y()"), A=1, B=5, C=4, D=3, E=2
     )
-    assert (
-        said
-        == "m.B, m.C, m.D and 2 others are functions in the CPU profile that the diff changes"
-    )
+    assert said == "m.B, m.C, m.D and 2 others changed and are in the CPU profile"
 
 
 def test_a_function_whose_changed_lines_did_not_run_is_named_last(tmp_path):
     """All samples are in the first line of each."""
     base = declared(F="a x", G="x c")
     said = of_declared(tmp_path, base, base.replace("x()", "y()"), F=90, G=9)
-    assert said.startswith("m.G and m.F are")
+    assert said.startswith("m.G and m.F changed")
 
 
 def test_functions_of_one_side_are_named_after_those_that_changed(tmp_path):
     base, new = declared(F="a b c"), declared(F="a g", g="b c")
-    are = "are functions in the CPU profile that the diff changes"
+    are = "changed and are in the CPU profile"
     assert of_declared(tmp_path, base, new, F=1, g=9) == f"m.F and m.g (new) {are}"
     back = of_declared(tmp_path / "back", new, base, F=1, g=9)
     assert back == f"m.F and m.g (gone) {are}"
@@ -532,12 +539,12 @@ def test_changed_lines_that_hardly_run_explain_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (CHANGED_FAR, ["Only function changed in package m, tests aside: far.go:4 in m.Far"]),
+        (CHANGED_FAR, ["Its code is unchanged; only function changed in package m, tests aside: far.go:4 in m.Far"]),
         # What tests alone are built with is no change of the package.
-        (CHANGED_FAR | TESTS, ["Only function changed in package m, tests aside: far.go:4 in m.Far"]),
+        (CHANGED_FAR | TESTS, ["Its code is unchanged; only function changed in package m, tests aside: far.go:4 in m.Far"]),
         # New and removed functions are changes, moved ones are not.
         ({"far.go": "package m\n", "g.go": FAR, "h.go": "package m\n\nfunc H() {\n}\n"},
-         ["Only function changed in package m, tests aside: h.go:3-4 in m.H"]),
+         ["Its code is unchanged; only function changed in package m, tests aside: h.go:3-4 in m.H"]),
         ({"far.go": "package m\n", "h.go": "package m\n\nfunc H() {\n}\n"},
          ["2 functions changed in package m, tests aside: removed far.go:3-5 in m.Far; h.go:3-4 in m.H"]),
         ({"h.go": "package m\n" + "".join(f"\nfunc H{i}() {{\n}}\n" for i in range(4))}, []),
@@ -614,21 +621,24 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     comparison, sources = differing(tmp_path, versions, samples)
     commit = sources.revisions[1]
     report = report_of(comparison, sources=sources)
-    sentence = 'Changed: 8 (also 4, 12; removed 15); "c".'
+    sentence = 'Changed: 8 (also 4, 12; base\'s 15 removed); "c".'
     assert f"1. m.Far (far.go:8, {commit[:9]}) " in text(report)
     assert sentence in text(report)
     assert f"`m.Far` (`far.go:8`, `{commit[:9]}`) " in comment(report)
 
 
-@pytest.mark.parametrize(("other", "most"), [(300, "8"), (3000, "8-9")])
+@pytest.mark.parametrize(("other", "most"), [(300, "8"), (1500, "8-9")])
 def test_of_many_changed_lines_those_that_cost_most_are_named(tmp_path, other, most):
-    """Line 30 is another change: their costs are one amount."""
+    """Line 30 is another change: their costs are one amount.
+
+    In base, the lines before them cost next to nothing: all of it is new.
+    """
     body = [f"	line{n}()" for n in range(4, 34)]
     texts = ["\n".join(["package m", "", "func Far() {", *body, "}", ""])]
     body[1:13] = [f"	other{n}()" for n in range(12)]
     body[26] = "	changed()"
     texts.append("\n".join(["package m", "", "func Far() {", *body, "}", ""]))
-    samples = {8: 1000, 30: other // 3}, {8: 3000, 9: 1500, 14: 600, 30: other}
+    samples = {18: 1000, 30: other // 3}, {8: 3000, 9: 1500, 14: 600, 30: other}
     written = of_lines(tmp_path, texts, samples)
     assert "Changed: 5-16" in written
     assert f"most of it in {most};" in written
@@ -1005,7 +1015,12 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert said in text(report)
 
 
-def test_where_no_line_has_the_cpu_of_a_place_the_one_that_allocates_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("work", "named"), [("runtime.mallocgc", True), ("strings.Index", False)]
+)
+def test_where_allocation_costs_more_the_line_that_allocates_is_named(
+    tmp_path, work, named
+):
     """Allocations are counted: F's own line that changed costs nothing."""
     callee, own = (
         "package p\n\nfunc G() {\n\tmake%s()\n}\n",
@@ -1015,7 +1030,7 @@ def test_where_no_line_has_the_cpu_of_a_place_the_one_that_allocates_is_named(tm
     made = ("runtime.mallocgc", (f"{PACKAGE}.G", "/b/p/g.go", 4), *below)
     sides = [
         Unit(
-            {(f"{PACKAGE}.{one}", *below): cpu for one in "XYZ"},
+            {(work, f"{PACKAGE}.{one}", *below): cpu for one in "XYZ"},
             {made: counted},
         )
         for cpu, counted in ((200, (1, 64)), (400, (3, 192)))
@@ -1024,8 +1039,9 @@ def test_where_no_line_has_the_cpu_of_a_place_the_one_that_allocates_is_named(tm
     changed = {"f.go": own % "n int", "g.go": callee % "Three"}
     sources = committed(tmp_path, "example.com/p", files, changed)
     written = text(report_of(compared(*sides), sources=sources))
-    assert "1. p.F uses" in written
-    assert "Changed: g.go:4 in p.G, cum 64.0 → 192.0 B/op" in written
+    assert written.count("p.F ") == 1
+    assert ("Changed: g.go:4 in p.G, cum 64.0 → 192.0 B/op" in written) is named
+    assert ("g.go" in written) is named
 
 
 OF_TYPES = """\
@@ -1044,16 +1060,27 @@ type (
 	}
 )
 
-func F(t *T, of Of) {
+type Many []*T
+
+func F(t *T, of Of, many Many) {
 	work()
 }
 """
 
 
 @pytest.mark.parametrize("objects", [100, 130])
-def test_a_type_is_named_whose_values_are_larger_now(tmp_path, objects):
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("n, m int", "n, m, o int", "f.go:9 in p.Of"),
+        ("[]*T", "[]T", "f.go:16 in p.Many"),
+    ],
+)
+def test_a_type_is_named_whose_values_are_larger_now(
+    tmp_path, objects, old, new, place
+):
     """If F makes more of them, their size is no reason alone."""
-    texts = OF_TYPES, OF_TYPES.replace("n, m int", "n, m, o int")
+    texts = OF_TYPES, OF_TYPES.replace(old, new)
     stack = in_f(line_of("work", texts[0]))
     made = (("runtime.mallocgc", "/go/src/runtime/malloc.go", 9), *stack)
     comparison = compared(
@@ -1063,7 +1090,7 @@ def test_a_type_is_named_whose_values_are_larger_now(tmp_path, objects):
     files = {"f_test.go": TESTS_OF_F, "f.go": texts[0]}
     found = text(reported_in_p(tmp_path, comparison, files, {"f.go": texts[1]}))
     assert "p.F allocates more: " in found
-    said = "Changed: f.go:9 in p.Of, which p.F makes"
+    said = f"Changed: {place}, which p.F makes"
     assert (said in found) == (objects == 100)
 
 

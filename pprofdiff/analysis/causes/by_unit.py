@@ -190,7 +190,7 @@ def _covering(
         covers = delta * own > 0 and abs(delta) >= COVERS * least
         # As sure as the unit's own causes are: it has most of their samples.
         if covers and one.direction == cpu.way(delta):
-            return at, one._replace(amount=amount(cpu, place))
+            return at, one._replace(amount=amount(cpu, place), counted="")
     return None
 
 
@@ -300,7 +300,13 @@ def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:
     """Return a cause with the amount of the same change in other benchmarks."""
     if cause.functions != finding.functions or cause.direction != finding.direction:
         return cause
-    return cause._replace(text=f"{cause.text} In {names}: {finding.amount}.".strip())
+    # What a site allocates is its amount.
+    amounts = finding.amount
+    if finding.counted:
+        both = finding.counted.endswith(" cum")
+        amounts = f"{amounts.removesuffix(' cum') if both else amounts}, "
+        amounts += finding.counted
+    return cause._replace(text=f"{cause.text} In {names}: {amounts}.".strip())
 
 
 def changed_units(

@@ -111,7 +111,8 @@ class Finding(NamedTuple):
     `label` is the label key and value, such as ``endpoint`` and ``/search``, that its
     code runs under; "" for none or several. `line` is where a function that its title
     begins with costs most, as ``main.go:57``. `amount` is base and new as its title
-    ends with them. `spans` are the numbers that its sentences print.
+    ends with them, `counted` what its functions allocate, if its text says that.
+    `spans` are the numbers that its sentences print.
     """
 
     id: str
@@ -141,6 +142,7 @@ class Finding(NamedTuple):
     label: tuple[str, str] = ("", "")
     line: str = ""
     amount: str = ""
+    counted: str = ""
     spans: tuple[Span, ...] = ()
 
     @property
@@ -163,10 +165,13 @@ def with_spans(finding: Finding) -> Finding:
     title, of_title = read(finding.title)
     text, of_text = read(finding.text)
     advice, of_advice = read(finding.advice)
+    # Its numbers are those of the text.
+    counted, _ = read(finding.counted)
     return finding._replace(
         title=title,
         text=text,
         advice=advice,
+        counted=counted,
         spans=(*finding.spans, *of_title, *of_text, *of_advice),
     )
 

@@ -357,7 +357,10 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     if said is not None and " → " in counted:
         all_ = " cum" if place.whole and said is site else ""
         who = "They allocate" if len(place.callers) > 1 else "It allocates"
-        sentences = [f"{who} {counted}{all_}", *sentences]
+        counted = f"{counted}{all_}"
+        sentences = [f"{who} {counted}", *sentences]
+    else:
+        counted = ""
     share = abs(delta) / cpu.whole
     change = cpu.change(place.claim)
     has_all = place.whole and bool(holds_all(cpu)[place.row])
@@ -386,6 +389,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         title=place_words.title(cpu, place, runs=runs),
         text=joined(sentences),
         amount=place_words.amount(cpu, place),
+        counted=counted,
         severity=severity_of(share),
         direction=cpu.way(delta),
         claim=place.claim,

@@ -165,14 +165,8 @@ def _adds_up(report: ReportModel, cpu: ProfileDiff) -> bool:
 def _clause(report: ReportModel, finding: Finding) -> str:
     """Return a title as part of a sentence; a function that changed has its lines."""
     title = finding.title
-    if (
-        finding.sure
-        and finding.site is None
-        and finding.text.startswith("It allocates")
-    ):
-        # Nothing else of a clause's finding is printed.
-        counted = finding.text.partition(". ")[0].removesuffix(".")
-        title = f"{title}, and {counted[0].lower()}{counted[1:]}"
+    if finding.counted:
+        title = f"{title}; it allocates {finding.counted}"
     first, _, rest = title.partition(" ")
     names = (*finding.names, *finding.functions)
     if finding.id == CHANGED_ALONE:

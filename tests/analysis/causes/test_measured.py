@@ -1846,3 +1846,10 @@ def test_in_a_benchmark_s_own_graph_frames_have_the_mark_of_its_cause():
     raw = (int(side[rows]) for side in diff.paired_functions.raw("cum"))
     assert own.own == diff.normalization.delta(*raw)
     assert not of_unit(diff, {1: cause}, "B")
+
+
+def test_a_cause_has_what_it_allocates_in_other_benchmarks_too():
+    base = _benchmarks(A=(300, (4, 640)), B=(300, (2, 320)))
+    new = _benchmarks(A=(900, (8, 1280)), B=(700, (4, 640)))
+    (cause,) = report_of(compared(base, new)).findings.causes
+    assert re.search(r"In B: \S+ → \S+ ms/op, 320 → 640 B/op, 2 → 4 allocs", cause.text)

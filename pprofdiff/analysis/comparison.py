@@ -18,7 +18,7 @@ from pprofdiff.analysis.inferred_work import (
     work_in_turns,
     work_of_units,
 )
-from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
+from pprofdiff.analysis.ledger.added_up import added_up, in_one_mix, operations_by_unit
 from pprofdiff.analysis.ledger.units import (
     SplitByUnit,
     UnitOfWork,
@@ -222,8 +222,11 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     units = () if split is None else split.units
     if split is not None:
         base, new = split.base, split.new
-    mix, each = operations_by_unit(base), (base, new)
-    base, new = added_up(base, units), added_up(new, units)
+    each = base, new
+    scaled = units or in_one_mix(base, new)
+    sides = [operations_by_unit(side) for side in each]
+    mix = {name: min(n, sides[1].get(name, n)) for name, n in sides[0].items()}
+    base, new = added_up(base, scaled), added_up(new, scaled)
     turns = measured_in_turns(base, new)
     own = None if turns is None else with_own_profiles(*each, turns.names)
     if not as_asked:

@@ -138,6 +138,7 @@ GROUPS = (
     Group("alloc", "Allocation", "mallocgc", {
         "alloc": "allocation",
         "alloc.growcopy": "copying while slices grow",
+        "alloc.makecopy": "copying into new slices",
     }),
     Group("sched", "Scheduler", "schedule, findRunnable", {
         "sched": "scheduling",
@@ -331,6 +332,10 @@ RULES = (
         symbols="reflect.growslice",
         by_leaf_kind=(("copy", "alloc.growcopy"),)),
     _rule("allocation", "alloc.growcopy", "copying the old elements in append (memmove below growslice)"),
+    _rule("allocation", "alloc.makeslicecopy", "make and copy in one, apart from the copy",
+        category="alloc", runtime="makeslicecopy",
+        by_leaf_kind=(("copy", "alloc.makecopy"),)),
+    _rule("allocation", "alloc.makecopy", "copying in make and copy (memmove below makeslicecopy)"),
     _rule("owner", "stack", "goroutine stacks that grow, shrink or move",
         runtime="""
   newstack morestack* copystack stackalloc stackcacherefill stackcacherelease stackcache_clear

@@ -46,18 +46,14 @@ def unlike(one: float, other: float) -> bool:
     return abs(log(max(one, FAST_S) / max(other, FAST_S))) >= log(_EQUAL_BELOW)
 
 
-def counts_for(
-    pilots: Mapping[SideName, Pilot], seconds: float, factor: int | None = None
-) -> Counts:
+def counts_for(pilots: Mapping[SideName, Pilot], seconds: float) -> Counts:
     """Return iterations of a benchmark so that each side takes about `seconds`.
 
     The slower side takes that long. The faster one runs a whole multiple of its
-    iterations, `factor` or, if None, the ratio of the speeds; 1 if they are within a
-    factor of five. If `factor` is negative, base runs more.
+    iterations: the ratio of the speeds; 1 if they are within a factor of five.
     """
     base, new = (max(pilots[side].seconds, FAST_S) for side in SIDES)
-    if factor is None:
-        factor = _factor(log(base / new))
+    factor = _factor(log(base / new))
     times = abs(factor)
     slow, fast = (base, new) if factor > 0 else (new, base)
     few = _two_digits(seconds / max(slow, times * fast))
@@ -79,46 +75,9 @@ def raised(counts: Counts, took: Mapping[SideName, float], seconds: float) -> Co
     return more if longer else counts
 
 
-def alike_counts(
-    pilots: Mapping[SideName, Mapping[Leaf, Pilot]],
-    leaves: list[Leaf],
-    seconds: float,
-) -> dict[Leaf, Counts]:
-    """Return iterations of benchmarks whose profiles are summed.
-
-    New runs each one the same multiple of base's iterations, so both sums cover the
-    same mix of operations. It is that of the benchmark that changed least: with more,
-    its slower side would run too short.
-    """
-    of_leaf = {
-        leaf: {side: own[leaf] for side, own in pilots.items()} for leaf in leaves
-    }
-    logs = [
-        log(
-            max(both["base"].seconds, FAST_S) / max(both["new"].seconds, FAST_S),
-        )
-        for both in of_leaf.values()
-    ]
-    one_way = len({change > 0 for change in logs}) == 1
-    factor = _factor(min(logs, key=abs)) if one_way else 1
-    return {
-        leaf: _with_first(counts_for(both, seconds, factor), factor)
-        for leaf, both in of_leaf.items()
-    }
-
-
 def operations_in(iterations: int) -> int:
     """Return how many operations ``-benchtime=Nx`` runs: one, then N."""
     return iterations + 1 if iterations > 1 else 1
-
-
-def _with_first(counts: Counts, factor: int) -> Counts:
-    """Return counts whose operations, with Go's first one, have the ratio `factor`."""
-    if abs(factor) == 1:
-        return counts
-    few = max(2, min(counts))
-    many = abs(factor) * operations_in(few) - 1
-    return Counts(few, many) if factor > 0 else Counts(many, few)
 
 
 def _factor(faster: float) -> int:

@@ -15,7 +15,6 @@ from pprofdiff.measure.gotest import GoBenchmarks, Plan, run_leaf
 from pprofdiff.measure.iterations import (
     FAST_S,
     Counts,
-    alike_counts,
     any_unlike,
     counts_for,
     unlike,
@@ -201,12 +200,12 @@ def _plans(
     if asked.seconds is not None:
         timed = min(timed, asked.seconds)
     share = max(_SHORTEST_PROFILE_S, asked.seconds or seconds / len(leaves))
-    profiled = alike_counts(found, leaves, share)
     plans = {}
     for leaf in leaves:
         both = {side: own[leaf] for side, own in found.items()}
-        sites = _for_sites(counts_for(both, share), found, leaf)
-        plans[leaf] = Plan(counts_for(both, timed), profiled[leaf], sites)
+        profiled = counts_for(both, share)
+        sites = _for_sites(profiled, found, leaf)
+        plans[leaf] = Plan(counts_for(both, timed), profiled, sites)
     return plans
 
 

@@ -58,6 +58,7 @@ WORKED = [
     ("alloc", "clear", f"runtime.memclrNoHeapPointers < runtime.mallocgcSmallScanNoHeader < runtime.mallocgc < runtime.newobject < {USER}"),
     ("alloc", "clear", f"runtime.memclrNoHeapPointers < runtime.mallocgcSmallScanNoHeaderSC5 < {USER}"),
     ("alloc.growcopy", "copy", f"runtime.memmove < runtime.growslice < {USER}"),
+    ("alloc.makecopy", "copy", f"runtime.memmove < runtime.makeslicecopy < {USER}"),
     ("alloc", "", f"runtime.nextFreeFast < runtime.mallocgc < runtime.growslice < {USER}"),
     ("gc.allocblack", "", f"runtime.gcmarknewobject < runtime.mallocgc < runtime.newobject < {USER}"),
     ("gc.allocblack", "", f"runtime.greyobject < runtime.gcmarknewobject < runtime.mallocgcSmallScanNoHeader < runtime.mallocgc < {USER}"),

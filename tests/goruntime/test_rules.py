@@ -24,7 +24,7 @@ GROUPS = {
         "gc.scavenge.bg",
         "gc.scavenge.assist",
     },
-    "alloc": {"alloc", "alloc.growcopy"},
+    "alloc": {"alloc", "alloc.growcopy", "alloc.makecopy"},
     "sched": {
         "sched",
         "sched.wake",

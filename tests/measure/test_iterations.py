@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from pprofdiff.measure.iterations import (
     Counts,
-    alike_counts,
     any_unlike,
     counts_for,
-    operations_in,
     raised,
 )
 from pprofdiff.measure.leaves import Leaf, Pilot, shorter
@@ -67,25 +65,6 @@ def test_both_sides_get_about_the_time(base, ratio, seconds):
     if seconds > 100 * max(speeds):
         assert max(took) >= 0.9 * seconds
         assert min(took) >= 0.18 * seconds
-
-
-@given(st.lists(PAIRS, min_size=1, max_size=6), SECONDS)
-def test_benchmarks_that_are_added_up_have_one_factor(speeds, seconds):
-    leaves = [Leaf("example.com/p", f"B{number}") for number in range(len(speeds))]
-    both = {
-        side: {leaf: Pilot(pair[i], 0.0) for leaf, pair in zip(leaves, speeds, strict=True)}
-        for i, side in enumerate(("base", "new"))
-    }  # fmt: skip
-    counts = alike_counts(both, leaves, seconds)
-    assert list(counts) == leaves
-    assert min(min(one) for one in counts.values()) >= 1
-    done = [Counts(*map(operations_in, one)) for one in counts.values()]
-    assert len({factor(one) for one in done}) == 1
-    for one, pair in zip(counts.values(), speeds, strict=True):
-        # No benchmark's slower side is short of samples for another one's sake.
-        if seconds > 100 * max(pair) and min(pair) > 1e-9:
-            took = [count * speed for count, speed in zip(one, pair, strict=True)]
-            assert 0.7 * seconds <= max(took) <= 1.5 * seconds
 
 
 @given(

@@ -10,12 +10,13 @@ from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison
 from pprofdiff.analysis.causes.finding import Direction, Finding
 from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
-from pprofdiff.analysis.causes.places import owned_by, whole_of
+from pprofdiff.analysis.causes.places import Place, owned_by, whole_of
 from pprofdiff.analysis.causes.sites import Sites, allocated
 from pprofdiff.analysis.causes.wording import listed
+from pprofdiff.analysis.causes.wording import others as rest_of
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH
+from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH, NAMED
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def causes_of_units(
         if not causes and known.isdisjoint(_sampled(of_unit)):
             # Otherwise a cause of other units runs here too: nothing else is likelier.
             causes = why.causes
-        covering = None if cpu is None else _covering(cpu, causes, found)
+        covering = None if cpu is None else _covering(cpu, causes, found, case)
         if covering is not None:
             at, cause = covering
             found[at] = _also_in(found[at], names, cause)
@@ -166,13 +167,19 @@ def _with_part(cpu: CPUComparison | None, cause: Finding) -> Finding:
 
 
 def _covering(
-    cpu: CPUComparison, causes: Sequence[Finding], known: Sequence[Finding]
+    cpu: CPUComparison,
+    causes: Sequence[Finding],
+    known: Sequence[Finding],
+    case: Case,
 ) -> tuple[int, Finding] | None:
     """Return the `known` cause that covers the CPU of a unit's own, with its amount.
 
     One change is a cause once, though samples of two units lead to different functions
-    in it.
+    in it. A callee that changed itself is a change of its own, unless the known cause
+    has its callees.
     """
+    rows = cpu.rows_of(name for one in causes for name in one.functions[:1]).tolist()
+    own_change = case.texts is not None and bool(case.texts.changed[rows].any())
     own = sum(one.explains or 0.0 for one in causes)
     changes = {(one.functions, one.direction) for one in known}
     if any((one.functions, one.direction) in changes for one in causes):
@@ -185,7 +192,7 @@ def _covering(
         rows = cpu.rows_of(one.functions[:1]).tolist()
         if not rows or one.parent is not None or one.site is not None:
             continue
-        place = whole_of(cpu, rows[0])
+        place = _alike(cpu, rows[0], one) if own_change else whole_of(cpu, rows[0])
         delta = place.delta(cpu)
         covers = delta * own > 0 and abs(delta) >= COVERS * least
         # As sure as the unit's own causes are: it has most of their samples.
@@ -265,8 +272,7 @@ def with_allocations(
     for change, finding in first.items():
         text = finding.text
         if also := others.get(change):
-            known_of = sum(len(one.split(", ")) for one in (finding.unit, *also))
-            whose = listed(also) if known_of == len(units) else "other benchmarks"
+            whose = listed([*also[:NAMED], *rest_of(len(also) - NAMED)])
             text = f"{text} Also in {whose}.".strip()
         causes.append(finding._replace(text=text))
     return causes
@@ -281,11 +287,8 @@ def _measured_as(cpu: CPUComparison | None, cause: Finding, known: Finding) -> F
     rows = [] if cpu is None else cpu.rows_of(cause.functions[:1]).tolist()
     if cpu is None or not rows or known.site is not None:
         return cause
-    flat = known.amount.endswith(FLAT_WITH_LIBRARY)
-    place = whole_of(cpu, rows[0])
-    if flat:
-        own = owned_by(cpu, rows[:1])
-        place = place._replace(whole=False).having(cpu, own)
+    place = _alike(cpu, rows[0], known)
+    flat = not place.whole
     if cpu.way(place.delta(cpu)) != cause.direction:
         return cause
     size = amount(cpu, place)
@@ -294,6 +297,14 @@ def _measured_as(cpu: CPUComparison | None, cause: Finding, known: Finding) -> F
         return cause._replace(amount=size) if apart else cause
     sure = cpu.mark(place.claim) not in (None, "noise")
     return cause._replace(amount=f"{size}, {cause.amount}") if sure else cause
+
+
+def _alike(cpu: CPUComparison, row: int, known: Finding) -> Place:
+    """Return a function as a place, with its callees if a `known` cause has them."""
+    place = whole_of(cpu, row)
+    if known.amount.endswith(" cum"):
+        return place
+    return place._replace(whole=False).having(cpu, owned_by(cpu, [row]))
 
 
 def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:

@@ -599,6 +599,7 @@ class Carriers:
                 names[one.through] if one.through >= 0 else "",
                 one.far,
                 before=before,
+                ended=one.calls and self._stopped(one.row, of),
             )
             for of, one in related
             for i, before in self._leading(one, of)
@@ -630,6 +631,14 @@ class Carriers:
             for i, both in sides.items()
             if any(lines and span.start <= max(lines) for lines, span in both)
         ]
+
+    def _stopped(self, caller: int, row: int) -> bool:
+        """Return whether a changed function is above one in base's stacks alone.
+
+        Only profiles of every object show that it is in none of new's.
+        """
+        base, new = (bool(self._calling(caller, row, side)) for side in (0, 1))
+        return self.diff.has_every_object and base and not new
 
     def _is_recursive(self, row: int) -> bool:
         """Return whether a stack has a changed function more than once."""

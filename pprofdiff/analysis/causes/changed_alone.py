@@ -105,8 +105,8 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
     title = _who(carriers, rows, names, profile)
     if places:
-        it = "it" if not rows else "the diff"
-        title += f"; elsewhere {it} changes {_where(places)}"
+        also = "the diff also changes" if rows else "it changes"
+        title += f"; {also} {_where(places)}"
     facts: tuple[Fact, ...] = ()
     if len(rows) == 1 and not alone[rows[0]] and diff.is_cpu:
         base, new = (int(side[rows[0]]) for side in cum)
@@ -247,11 +247,7 @@ def _silent(functions: Sequence[Places], place: _Place) -> bool:
     if place.of_tests:
         return False
     if place.hunk is None:
-        return not any(
-            at.text is not None and at.text.path == place.path
-            for one in functions
-            for at in one.sides
-        )
+        return not _are_most(functions, place)
     side = 1 if place.hunk.new_count else 0
     path, lines = place.paths[side], place.hunk.sides[side]
     return not any(
@@ -262,6 +258,19 @@ def _silent(functions: Sequence[Places], place: _Place) -> bool:
         and max(lines.start, at.extent.start) < min(lines.stop, at.extent.end + 1)
         for at in (one.side(side) for one in functions)
     )
+
+
+def _are_most(functions: Sequence[Places], place: _Place) -> bool:
+    """Return whether functions have most lines of a file that one side has."""
+    named = {
+        (at.text.path, at.extent.start): (len(at.text.lines), at.extent)
+        for one in functions
+        for at in one.sides
+        if at is not None and at.text is not None and at.extent is not None
+        if at.text.path == place.path
+    }
+    own = sum(extent.end - extent.start + 1 for _, extent in named.values())
+    return any(own >= MOST * lines for lines, _ in named.values())
 
 
 def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place, str]:

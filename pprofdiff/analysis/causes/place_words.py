@@ -37,6 +37,8 @@ from pprofdiff.units import Scale
 # The part of a place's change that gets a clause, and the number of clauses.
 _CLAUSE = 0.15
 _CLAUSES = 4
+# What allocation copies is the program's data.
+_COPIES = ("alloc.growcopy", "alloc.makecopy")
 # What runs when append or an assignment needs more room (runtime/slice.go,
 # internal/runtime/maps; runtime/map.go before Go 1.24).
 _GROWTH = (
@@ -442,13 +444,14 @@ def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
 def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (label, categories) of what a function's time is spent on.
 
-    Allocation and its GC work are one. Runtime work for the code itself is listed by
-    category: maps, strings or copying show how the code works.
+    Allocation and its GC work are one, but for what it copies. Runtime
+    work for the code itself is listed by category: maps, strings or copying show how
+    the code works.
     """
     memory: list[str] = []
     for group in rules().groups:
         if group.id in BOOKKEEPING:
-            memory += group.categories
+            memory += (one for one in group.categories if one not in _COPIES)
         elif group.id == "user":
             yield "user and library code", group.categories
         elif group.id == "runtime":
@@ -458,6 +461,8 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
             label = group.label
             yield label[0].lower() + label[1:], group.categories
     yield "allocation and GC", tuple(memory)
+    for category in _COPIES:
+        yield rules().category_labels[category], (category,)
 
 
 def _inside(callees: str, *mechanisms: str) -> str:

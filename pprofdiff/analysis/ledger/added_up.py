@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.benchmarks.times import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork
+from pprofdiff.analysis.policy import LITTLE
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.model.profiles.merge import merge
@@ -43,6 +44,32 @@ def operations_by_unit(side: Side) -> Mapping[str, int]:
                 return {}
             sums[done.name] = sums.get(done.name, 0) + done.number
     return sums
+
+
+def in_one_mix(base: Side, new: Side) -> tuple[UnitOfWork, ...]:
+    """Return units with profiles of their own, with the operations to scale them to.
+
+    Empty if both sides ran the same mix: new each unit the same multiple of base's.
+    """
+    sides = [_operations(side) for side in (base, new)]
+    if set(sides[0]) != set(sides[1]) or len(sides[0]) <= 1:
+        return ()
+    multiples = [sides[1][unit] / sides[0][unit] for unit in sides[0]]
+    if max(multiples) <= (1 + LITTLE) * min(multiples):
+        return ()
+    return tuple(
+        UnitOfWork(unit, (), (), min(number, sides[1][unit]))
+        for unit, number in sides[0].items()
+    )
+
+
+def _operations(side: Side) -> dict[str, int]:
+    """Return the operations of each unit's CPU profiles of all runs."""
+    sums: dict[str, int] = {}
+    for capture in side.of("profile"):
+        if capture.unit not in ("", REST) and measure(capture) == _MIX:
+            sums[capture.unit] = sums.get(capture.unit, 0) + _count(capture)
+    return sums if all(sums.values()) else {}
 
 
 def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
+from pprofdiff.analysis.ledger.added_up import added_up, in_one_mix, operations_by_unit
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.side import measure
 from pprofdiff.model.profiles.operations import Operations, operations_of
@@ -126,3 +126,25 @@ def test_paths_name_all_units_of_a_run():
     assert got == {f"base/{run}/*/cpu.pb.gz" for run in range(1, 6)}
     got = {c.path for c in one.of("profile") if measure(c) == "cpu"}
     assert "base/1/BenchmarkA/cpu.pb.gz" in got
+
+
+def test_sides_that_ran_other_mixes_are_scaled_to_one():
+    """A is ten times as fast in new and ran ten times as often: an op costs its own."""
+
+    def side(cost, times):
+        stacks = {path("F", bench="A"): cost * times}
+        return [
+            Unit(stacks, operations=100 * times, name="A"),
+            Unit({path("G", bench="B"): 300}, operations=100, name="B"),
+        ]
+
+    comparison = compared(side(200, 1), side(20, 10))
+    diff = comparison.cpu
+    functions = diff.paired_functions
+    scaled = diff.normalization.scaled(*functions.raw("cum"))
+    at = {name: i for i, name in enumerate(functions.names)}
+    f, g = (at[f"{PACKAGE}.{name}"] for name in "FG")
+    assert scaled[1][f] / scaled[0][f] == pytest.approx(0.1, rel=0.02)
+    assert scaled[1][g] / scaled[0][g] == pytest.approx(1.0, rel=0.02)
+    assert in_one_mix(made("base", *side(200, 1)), made("new", *side(20, 10)))
+    assert not in_one_mix(*(made(one, *side(200, 1)) for one in ("base", "new")))

@@ -293,10 +293,13 @@ def _types(functions: Iterable[Places], places: Sequence[_Place]) -> dict[_Place
     }
 
 
-def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+def changed_types(
+    carriers: Carriers, rows: Sequence[int], handles: str
+) -> tuple[RelatedLines, ...]:
     """Return the types with other fields or elements that functions of `rows` name.
 
-    Where they make as many values as before, these are larger or smaller for that.
+    Where they make as many values as before, these are larger or smaller for that, and
+    cost more or less where they are passed.
     """
     names = carriers.diff.paired_functions.names
     places = list(_changed_places(carriers))
@@ -305,8 +308,8 @@ def made_types(carriers: Carriers, rows: Sequence[int]) -> tuple[RelatedLines, .
         for place, name in _types([function], places).items() if row in rows else ():
             if place.hunk is not None:
                 lines = carriers.lines_of(name, place.texts, place.hunk)
-                made = RelatedLines(lines, names[row], makes=True)
-                found.setdefault(place, made)
+                named = RelatedLines(lines, names[row], handles=handles)
+                found.setdefault(place, named)
     return tuple(found.values())[:SEVERAL]
 
 

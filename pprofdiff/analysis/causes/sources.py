@@ -24,7 +24,7 @@ from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.changed_alone import (
     Ran,
     changed_alone,
-    made_types,
+    changed_types,
     moved_from,
     only_tests_changed,
 )
@@ -403,7 +403,13 @@ def _of_claim(
     flat = not any(cpu.sums(claim.without(owned_by(cpu, rows))))
     source = _source(carriers, rows, lines, cum=not flat)
     source = source._replace(diff=all_carriers.index(carriers))
-    return _with_related(all_carriers, source, through=not flat)
+    found = _with_related(all_carriers, source, through=not flat)
+    if found.lines:
+        return found
+    # Larger values cost more wherever they are passed, and less of what callees do.
+    types = changed_types(carriers, rows, "uses")
+    parts = (types, found.related) if flat else (found.related, types)
+    return found._replace(related=(*parts[0], *parts[1]))
 
 
 def _called(cpu: CPUComparison, rows: Sequence[int], claim: Claim) -> NDArray[np.bool_]:
@@ -509,7 +515,7 @@ def _of_made_types(
 ) -> SourceOfFinding | None:
     """Return the types with other fields that a site makes as many values of."""
     for number, carriers in numbered if _as_many(finding) else ():
-        if made := made_types(carriers, _rows(carriers.diff, finding)):
+        if made := changed_types(carriers, _rows(carriers.diff, finding), "makes"):
             return SourceOfFinding(related=made, diff=number)
     return None
 

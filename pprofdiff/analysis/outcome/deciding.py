@@ -243,7 +243,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         if not units:
             undecided = [m for m in kept if m.verdict != "same"] or kept
             first = min(undecided, key=lambda m: m.judged.width)
-        needs = _rounds(first)
+        needs = _rounds(first, units)
         if few:
             needs = _TOO_FEW
         elif is_busy and first.moved:
@@ -382,29 +382,52 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
     )
 
 
-def _rounds(measure: Measure) -> str:
-    """Return how much longer to measure to decide, given how much turns differ."""
+def _rounds(measure: Measure, units: Sequence[Unit] = ()) -> str:
+    """Return how much longer to measure to decide, given how much turns differ.
+
+    Of several benchmarks whose mean changed, the one is named that needs least: the
+    mean has those in it that do not run what changed.
+    """
     by = measure.judged
     if not is_bounded(*by.bounds):
         return _TOO_FEW
-    moved, same = abs(log(by.ratio)), log(1 + measure.same_within)
-    goal = max(moved, same)
+    same = log(1 + measure.same_within)
     # A figure that changed at 99% lacks 99.9%.
-    low, high = measure.widest if measure.moved else by.bounds
-    reach = max(log(high / by.ratio), log(by.ratio / low))
-    times = times_as_many(reach, goal)
+    ratio, low, high = by.ratio, *(measure.widest if measure.moved else by.bounds)
+    first = None
+    if not measure.moved and abs(log(ratio)) > same:
+        first = _nearest(units, same)
+    if first is not None:
+        ratio, low, high = first.cost.ratio, first.cost.low, first.cost.high
+    moved = abs(log(ratio))
+    times = times_as_many(max(log(high / ratio), log(ratio / low)), max(moved, same))
     if times > _LONGEST and min(measure.runs) < SEVERAL * TURNS_TOGETHER:
         # Turns of fewer layouts do not show how much they vary.
         return _TOO_FEW
     seen = f"to show that it is the same within {100 * measure.same_within:g}%"
     if moved > same:
-        seen = f"to show a change of {rounded(100 * abs(by.ratio - 1), 2)}%"
+        where = f" in {first.name}" if first is not None else ""
+        seen = f"to show a change of {rounded(100 * abs(ratio - 1), 2)}%{where}"
     if times > _LONGEST:
         return f"{seen}, use a quieter machine: runs vary too much on this one"
     longer = f"measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
     if measure.moved:
         return f"one figure alone decides at {BEYOND_CONFIDENCE}%: {longer}"
     return f"{seen}, {longer}"
+
+
+def _nearest(units: Sequence[Unit], same: float) -> Unit | None:
+    """Return the unit whose change is largest next to its interval, None for none."""
+    found = [
+        (abs(log(cost.ratio)) / log(cost.high / cost.low), unit)
+        for unit in units
+        for cost in [unit.cost]
+        if not unit.rewritten
+        and is_bounded(cost.low, cost.high)
+        and cost.low < cost.high
+        and abs(log(cost.ratio)) > same
+    ]
+    return max(found, key=lambda one: one[0])[1] if found else None
 
 
 def _together(

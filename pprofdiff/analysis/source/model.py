@@ -75,9 +75,9 @@ class RelatedLines(Struct, frozen=True):
 
     `function` is the unchanged one; `calls` is set if the changed one calls it, and
     `before` if it does so after the lines, not on them. `through` is the function
-    between the two; `far` is set if there are more. With `makes`, the lines are those
-    of a type whose values the unchanged function makes. `ended` is set if it is not
-    called any more.
+    between the two; `far` is set if there are more. If the lines are those of a type,
+    `handles` is what the function does with its values: it ``makes`` or ``uses`` them.
+    `ended` is set if it is not called any more.
     """
 
     lines: ChangedLines
@@ -86,7 +86,7 @@ class RelatedLines(Struct, frozen=True):
     through: str = ""
     far: bool = False
     before: bool = False
-    makes: bool = False
+    handles: str = ""
     ended: bool = False
 
 

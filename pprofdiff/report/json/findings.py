@@ -51,7 +51,9 @@ def _source(source: SourceOfFinding) -> Row:
 
 
 def _related(one: RelatedLines) -> Row:
-    how = "made_by" if one.makes else "calls" if one.calls else "called_by"
+    how = "calls" if one.calls else "called_by"
+    if one.handles:
+        how = {"makes": "made_by", "uses": "used_by"}[one.handles]
     return {
         **_place(one.lines),
         how: one.function,

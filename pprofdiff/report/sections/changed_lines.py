@@ -108,6 +108,16 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     carrying = {one.function for one in source.lines}
     added = _added(source, finding)
     with_new = _with(added, (*source.lines, *source.near)[0]) if added else ""
+    types = [one for one in source.related if one.handles == "uses"]
+    if source.near and types and not source.lines:
+        # Short reports have the first note alone.
+        path = source.near[0].path
+        with_new += (
+            f", and the type {listed([_type(one.lines, path) for one in types])}"
+        )
+        source = source._replace(
+            related=tuple(one for one in source.related if one not in types)
+        )
     profiles = report.profiles_of(finding)
     for i, lines in enumerate(source.lines):
         diff = profiles[source.diff]
@@ -209,12 +219,18 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
         by = " indirectly" if one.far else by
         calls = "called" if one.ended else "calls"
         how = f"which {calls} {named}{by}" if one.calls else f"which {named} calls{by}"
-        how = f"which {named} makes" if one.makes else how
+        how = f"which {named} {one.handles}" if one.handles else how
         found.setdefault((how, one.before), []).append(one)
     for (how, before), several in found.items():
         for lines, more in _by_function([one.lines for one in several]):
             lead = _lead(lines, " before the call" if before else "")
             yield SourceNote(f", {how}", lead, lines, more)
+
+
+def _type(lines: ChangedLines, path: str) -> str:
+    """Return a type with its lines, whose file is not repeated."""
+    place = lines.numbers if lines.path == path else lines.place
+    return f"{short(lines.function)} ({place})"
 
 
 def _only(only: Sequence[ChangedLines], finding: Finding) -> Iterator[SourceNote]:

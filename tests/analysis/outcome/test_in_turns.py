@@ -144,6 +144,21 @@ def test_turns_of_one_or_two_layouts_do_not_show_how_much_they_vary():
     assert not any("vary" in one for one in needs)
 
 
+def test_of_several_benchmarks_the_one_that_needs_least_time_is_named():
+    """The mean has those in it that run none of the changed code."""
+
+    def side(cost):
+        other = path("G", bench="B")
+        return [
+            Unit({path("F", bench="A"): cost}, name="A", noise=0.3),
+            Unit({other: 600}, name="B", noise=0.3),
+        ]
+
+    got = outcome(compared(side(600), side(660)))
+    assert got.verdict == "unknown"
+    assert re.match(r"to show a change of [\d.]+% in A, ", got.needs)
+
+
 def test_a_verdict_needs_nothing_more():
     for new in (Unit(F), Unit({path("F"): 1200})):
         assert of(Unit(F), new)[0].needs == ""

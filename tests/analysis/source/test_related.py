@@ -168,15 +168,15 @@ def elsewhere(file):
         # A constant has no samples, and may be what costs.
         (
             {"x.go": "package m\n\nvar x int\n"},
-            "The diff changes no function in the CPU profile; elsewhere it changes x.go",
+            "The diff changes no function in the CPU profile; it changes x.go",
         ),
         (
             CHANGED | {"x.go": "package m\n"},
-            "m.(*T).Outer changed and is in the CPU profile; elsewhere the diff changes x.go",
+            "m.(*T).Outer changed and is in the CPU profile; the diff also changes x.go",
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "The diff changes no function in the CPU profile; elsewhere it changes f.go:3",
+            "The diff changes no function in the CPU profile; it changes f.go:3",
         ),
         (
             CHANGED | TESTS,
@@ -190,7 +190,7 @@ def elsewhere(file):
         # Lines right below a function are not in it.
         (
             {"outer.go": OUTER.replace("second()\n}", "third()\n}\nvar x int")},
-            "m.(*T).Outer changed and is in the CPU profile; elsewhere the diff changes outer.go:9",
+            "m.(*T).Outer changed and is in the CPU profile; the diff also changes outer.go:9",
         ),
     ],
 )
@@ -249,7 +249,7 @@ def test_fields_that_are_only_aligned_otherwise_are_no_change(tmp_path):
     stacks = [{(one,): 9 for one in side} for side in frames]
     versions = [FILES | {"f.go": text} for text in (old, new)]
     (found,) = with_changed(*differing(tmp_path, versions, stacks)).found
-    assert found.title.endswith("; elsewhere it changes f.go:5")
+    assert found.title.endswith("; it changes f.go:5")
 
 
 def test_many_places_are_counted_in_their_files(tmp_path):
@@ -265,7 +265,7 @@ def test_many_places_are_counted_in_their_files(tmp_path):
     ]
     frames = [Frame("m.F", "/b/m/f.go", 12, 11)]
     (found,) = of_one_file(tmp_path, texts, frames).found
-    assert found.title.endswith("; elsewhere it changes 4 places in f.go")
+    assert found.title.endswith("; it changes 4 places in f.go")
 
 
 def of_one_file(tmp_path, texts, frames):
@@ -281,11 +281,11 @@ def of_one_file(tmp_path, texts, frames):
     [
         (
             {"m.F", "m.Far"},
-            "m.Far changed and is in the CPU profiles of Get and Put; elsewhere the diff changes outer.go:5",
+            "m.Far changed and is in the CPU profiles of Get and Put; the diff also changes outer.go:5",
         ),
         (
             {"m.F"},
-            "The diff changes no function in the CPU profiles of Get and Put; elsewhere it changes far.go:4 and outer.go:5",
+            "The diff changes no function in the CPU profiles of Get and Put; it changes far.go:4 and outer.go:5",
         ),
     ],
 )
@@ -1011,7 +1011,7 @@ def test_where_no_function_that_ran_changed_nothing_asks_for_more_time(tmp_path)
     assert report_of(comparison).outcome.needs
     report = reported_in_p(tmp_path, comparison, files, changed)
     assert report.outcome.needs == ""
-    said = "The diff changes no function in the CPU profile; elsewhere it changes g.go"
+    said = "The diff changes no function in the CPU profile; it changes g.go"
     assert said in text(report)
 
 
@@ -1123,6 +1123,18 @@ def test_of_single_benchmarks_causes_those_with_changed_lines_are_first():
     assert [f.id for f in _changed_first(found)] == ["b", "a", "a-gc"]
     whole = [f._replace(unit="") for f in found]
     assert _changed_first(whole) == whole
+
+
+@pytest.mark.parametrize("costs", [5, 4])
+def test_a_type_whose_values_are_larger_is_named_where_they_cost_more(tmp_path, costs):
+    """Of a line that changed and has the cost, no type is a likelier reason."""
+    old = "package p\n\ntype T struct {\n\tn int\n}\n\nfunc F(t T) {\n\tfirst()\n\tlast()\n}\n"
+    new = old.replace("\tn int", "\tn, m int").replace("first", "other")
+    stack = in_f(line_of("last" if costs == 5 else "first", old))
+    sides = [Unit({stack: cost}, {}) for cost in (300, 900)]
+    files = {"f_test.go": TESTS_OF_F, "f.go": old}
+    found = text(reported_in_p(tmp_path, compared(*sides), files, {"f.go": new}))
+    assert (", and the type p.T (4)" in found) == (costs == 5)
 
 
 def test_unchanged_code_that_allocates_against_changed_code_comes_after_it(tmp_path):

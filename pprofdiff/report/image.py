@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pprofdiff.analysis.causes.frames import numbered, of_unit
 from pprofdiff.plots.commitplot import commits_picture
 from pprofdiff.plots.pictures import picture
 from pprofdiff.report.model import ReportModel
@@ -23,4 +24,10 @@ def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
     explained = why(report)
     first = answer(report, explained, list(sections(report)))
     title = printable(first.title).strip()
-    return picture(report, form, answer=title, causes=explained.causes)
+    compared, causes = report.comparison, explained.causes
+    if causes and (unit := causes[0].unit):
+        # The first cause is the title: its benchmark is drawn.
+        compared = report.comparison_of(causes[0])
+        own = of_unit(compared.profiles[0], numbered(causes), unit)
+        causes = list(own.values())
+    return picture(compared, form, answer=title, causes=causes)

@@ -101,16 +101,20 @@ class ReportModel(NamedTuple):
         return self.comparison.profiles
 
     def profiles_of(self, finding: Finding) -> tuple[ProfileDiff, ...]:
-        """Return the comparisons of the samples that a finding's amounts are of.
+        """Return the comparisons of the samples that a finding's amounts are of."""
+        return self.comparison_of(finding).profiles
 
-        Those of a unit of work are of its own samples, per op of it.
+    def comparison_of(self, finding: Finding) -> Comparison:
+        """Return the comparison that a finding is of.
+
+        That of a unit of work is of its own samples, per op of it.
         """
         if not finding.unit:
-            return self.profiles
+            return self.comparison
         from pprofdiff.analysis.causes.by_unit import unit_named
 
         unit = unit_named(self.comparison, self.outcome.units, finding.unit)
-        return self.profiles if unit is None else unit.profiles
+        return self.comparison if unit is None else unit
 
 
 class Scope(Struct, frozen=True):

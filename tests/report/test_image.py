@@ -1,31 +1,22 @@
-"""The report as a picture: its answer stands on top."""
+"""The picture of a report: of several benchmarks, that of its first cause."""
 
-from __future__ import annotations
-
-from xml.etree.ElementTree import fromstring
-
-import pytest
-
-import pprofdiff
 from pprofdiff.report.image import render
-from tests.conftest import DATA
+from pprofdiff.report.model import report_of
+from tests.analysis.measuring import Unit, compared, path
 
 
-@pytest.mark.slow
-def test_the_answer_is_the_report_s():
-    d = pprofdiff.diff(
-        DATA / "sync-pool-gctrace/none-pool.log",
-        DATA / "sync-pool-gctrace/sync-pool.log",
-    )
-    top = fromstring(render(d.report(), "svg"))  # noqa: S314 - our own
-    words = " ".join("".join(text.itertext()) for text in top.findall(".//{*}text"))
-    assert d.findings["title"][0] in words
-    assert render(d.report(), "png").startswith(b"\x89PNG")
+def test_the_benchmark_of_the_first_cause_is_drawn():
+    """Its title and the plots have the same amounts."""
 
+    def side(cost):
+        return [
+            Unit({path("F", bench=name): n, path("Rest", bench=name): 300}, name=name)
+            for name, n in (("A", cost), ("B", 300))
+        ]
 
-@pytest.mark.slow
-def test_without_findings_the_first_sentence_of_the_first_section():
-    path = DATA / "zstd/base/mutex.pb.gz"
-    top = fromstring(render(pprofdiff.diff(path, path).report(), "svg"))  # noqa: S314 - our own
-    words = " ".join("".join(text.itertext()) for text in top.findall(".//{*}text"))
-    assert "Total" in words
+    report = report_of(compared(side(300), side(900)))
+    (cause,) = report.findings.causes
+    drawn = render(report, "svg").decode()
+    assert cause.title in drawn
+    assert "BenchmarkA" in drawn
+    assert "BenchmarkB" not in drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import hypot
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
+from pprofdiff.analysis.policy import ENOUGH
 from pprofdiff.analysis.side import (
     age_seconds,
     cpu_profiles,
@@ -117,13 +119,16 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
 
 
 def _is_steady(sides: tuple[Sequence[float], Sequence[float]]) -> bool:
-    """Return whether means of turns are known as well as one profiled run is."""
+    """Return whether means of turns are known as well as one profiled run is.
+
+    Of that, the samples are few as well.
+    """
     errors = [
         float(np.log(side).std(ddof=1)) / len(side) ** 0.5
         for side in sides
         if len(side) > 1
     ]
-    return max(errors, default=0.0) <= TOTAL_SIGMA
+    return max(errors, default=0.0) <= hypot(TOTAL_SIGMA, ENOUGH**-0.5)
 
 
 def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | None:

@@ -51,7 +51,7 @@ def causes_of_units(
         for units, of_unit in changed_units(comparison, moved)
     )
     explained = [
-        (units, case, causes_of_measured(case, moved=True))
+        (units, case, causes_of_measured(case, moved=True, of_unit=True))
         for units, case in cases
         # Functions near the root have less of what is below them than is so.
         if case.cpu is None or not case.cpu.cut_off
@@ -255,7 +255,8 @@ def with_allocations(
     others = dict[_Change, list[str]]()
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
-        for finding in causes_of_measured(Case(of_unit), moved=False).found:
+        why = causes_of_measured(Case(of_unit), moved=False, of_unit=True)
+        for finding in why.found:
             if not finding.sure or finding.severity == "info":
                 continue
             change = finding.functions, finding.direction

@@ -26,7 +26,7 @@ from pprofdiff.analysis.lines.costs import (
     side_lines,
 )
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
-from pprofdiff.analysis.policy import ENOUGH, MOST, SEVERAL
+from pprofdiff.analysis.policy import COVERS, ENOUGH, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
 from pprofdiff.analysis.source.differing import Differing, differing
@@ -457,7 +457,7 @@ class Carriers:
         )
 
     def _most(self, i: int, side: int, cost: tuple[int, int]) -> str:
-        """Return the few of a hunk's many lines with most of a cost, "" for none.
+        """Return the few of a hunk's many lines with about all of a cost, "" for none.
 
         Of a saving, what is left of it says nothing.
         """
@@ -476,7 +476,7 @@ class Carriers:
         for size in range(1, _FEW + 1):
             parts = summed[size:] - summed[:-size]
             first = int(np.argmax(parts))
-            if parts[first] > MOST * cost[side]:
+            if parts[first] >= COVERS * cost[side]:
                 return numbers_of(span.start + first, span.start + first + size - 1)
         return ""
 

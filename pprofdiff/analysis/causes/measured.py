@@ -55,6 +55,7 @@ from pprofdiff.analysis.causes.sites import (
     exceeds,
     is_large,
     needed,
+    of_all_objects,
     part_of_all,
     replaced,
     resized,
@@ -123,10 +124,13 @@ class _View(NamedTuple):
     sites: Sites | None
     moved: bool
     texts: Texts | None
+    of_unit: bool
 
 
-def causes_of_measured(case: Case, *, moved: bool) -> Findings:
+def causes_of_measured(case: Case, *, moved: bool, of_unit: bool = False) -> Findings:
     """Return what changed per op, the largest explanation first.
+
+    Those `of_unit`, one of several benchmarks, have its counts, which no headline has.
 
     If the outcome `moved`, the tables' model finds the places. Otherwise a stricter
     model keeps an unchanged build free of chance causes.
@@ -137,7 +141,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     program = None if cpu is None else Program(cpu, tests_apart=True)
     totals = allocated(case.comparison)
     of_sites = Sites.of(case.comparison) if totals.changed else None
-    view = _View(cpu, program, totals, of_sites, moved, case.texts)
+    view = _View(cpu, program, totals, of_sites, moved, case.texts, of_unit)
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -358,7 +362,8 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         all_ = " cum" if place.whole and said is site else ""
         who = "They allocate" if len(place.callers) > 1 else "It allocates"
         counted = f"{counted}{all_}"
-        sentences = [f"{who} {counted}", *sentences]
+        left = _left_by_caller(view, cpu, place)
+        sentences = [f"{who} {counted}", *left, *sentences]
     else:
         counted = ""
     share = abs(delta) / cpu.whole
@@ -399,6 +404,23 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         sure=known,
         rises=site.space[1] > site.space[0] if known and site and not aside else None,
     )
+
+
+def _left_by_caller(view: _View, cpu: CPUComparison, place: Place) -> list[str]:
+    """Return what the caller of a new function no longer allocates, as a sentence.
+
+    Its code may have moved into the new one, which then costs less than it seems.
+    """
+    row = place_words.caller_of_new(cpu, place)
+    site = None
+    if row is not None and view.sites is not None:
+        site = view.sites.together([cpu.names[row]])
+    if row is None or site is None or not is_large(view.totals, site):
+        return []
+    if site.space[1] >= (1 - MUCH) * site.space[0]:
+        return []
+    caller = place_words.called(cpu.names[row])
+    return [f"{caller} itself allocates {amounts(view.totals, site)}"]
 
 
 def _said_of(view: _View, site: Site | None, name: str, delta: float) -> Site | None:
@@ -556,7 +578,7 @@ def _of_site(
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
     verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
-    text = share_of_change(view.totals, counted, alone=len(sites) == 1)
+    text = _share(view, counted, alone=len(sites) == 1)
     if site.helpers:
         verb, inside = _with_helpers(site, fewer=fewer)
         text = f"{text} {inside}".strip()
@@ -619,6 +641,14 @@ def _of_site(
         names=frozenset((*everyone, *called)),
         functions=everyone,
     )
+
+
+def _share(view: _View, site: Site, *, alone: bool) -> str:
+    """Return which part a site is of what changed, and the objects of all functions."""
+    text = share_of_change(view.totals, site, alone=alone)
+    if not view.of_unit or not text:
+        return text
+    return f"{text} {of_all_objects(view.totals, site)}".strip()
 
 
 def _is_inside(cpu: CPUComparison, own: Claim, claimed: Claim) -> bool:

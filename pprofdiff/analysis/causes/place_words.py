@@ -248,19 +248,26 @@ def _calls_new(cpu: CPUComparison, place: Place) -> str:
 
     "" for several, and for a benchmark.
     """
-    if not cpu.of_go or place.base or place.others or place.partial:
+    best = caller_of_new(cpu, place)
+    if best is None:
         return ""
-    own = cpu.diff.paired_functions.own.copy()
-    own[place.row] = False
-    calls = by_caller(cpu, place, 1, [place.row], own)
-    best = int(np.argmax(calls))
     name = cpu.names[best]
-    if calls[best] < NEARLY_ALL * place.new or is_benchmark(name):
-        return ""
     every = cpu.only(place.row) == 0
     nearest = cpu.names[int(np.argmax(by_caller(cpu, place, 1, [place.row], every)))]
     library = package_of(nearest) if nearest != name else ""
     return f"{called(name)} calls it{f' through package {library}' if library else ''}"
+
+
+def caller_of_new(cpu: CPUComparison, place: Place) -> int | None:
+    """Return the program's function that makes nearly all calls of a new one in Go."""
+    if not cpu.of_go or place.base or place.others or place.partial:
+        return None
+    own = cpu.diff.paired_functions.own.copy()
+    own[place.row] = False
+    calls = by_caller(cpu, place, 1, [place.row], own)
+    best = int(np.argmax(calls))
+    few = calls[best] < NEARLY_ALL * place.new
+    return None if few or is_benchmark(cpu.names[best]) else best
 
 
 def _absorbed(cpu: CPUComparison, place: Place) -> str:

@@ -467,6 +467,8 @@ def _callers_doing(
         cpu.delta(part) * change <= -MUCH * change**2 and cpu.change(part).significant
         for part in (own, _on_one_side(cpu, callers, own))
     )
+    # Of what one side alone does, samples leave no doubt, however runs differ.
+    taken_over |= abs(back) >= MUCH * abs(change) and _is_left(cpu, own)
     if total_known:
         whole = cpu.total_delta
         taken_over |= change * whole > (1 + LITTLE) * whole**2
@@ -474,6 +476,14 @@ def _callers_doing(
         return None
     claim = own.plus_all(one.claim for one in same)
     return _with_own_callers(cpu, place, claim, callers), same
+
+
+def _is_left(cpu: CPUComparison, own: Claim) -> bool:
+    """Return whether one side has several samples, and the other hardly any."""
+    sums = cpu.sums(own)
+    by = cpu.diff.normalization.scaled(*sums)
+    several = max(raw / worth for raw, worth in zip(sums, cpu.model.worth, strict=True))
+    return several >= FEW_SAMPLES and min(by) <= MUCH * max(by)
 
 
 def _callers_sharing(

@@ -19,6 +19,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.policy import (
+    COVERS,
     GOOD_PART,
     LITTLE,
     MINOR,
@@ -897,6 +898,28 @@ def share_of_change(totals: Allocated, site: Site, *, alone: bool) -> str:
 def _alike(part: float, change: float) -> bool:
     """Return whether a part reads as the whole change, or is off by what is cut off."""
     return abs(part - change) <= _CUT_OFF or f"{part:.3g}" == f"{change:.3g}"
+
+
+def of_all_objects(totals: Allocated, site: Site) -> str:
+    """Return by how much allocs/op change in all, as a sentence, or "".
+
+    A site with about the whole change in bytes has none of its own where profiles miss
+    tiny objects.
+    """
+    if totals.objects is None or totals.varies[1] or "allocs" in amounts(totals, site):
+        return ""
+    base, new = totals.objects
+    if abs(new - base) <= MINOR * max(base, new) or not _is_covered(totals, site):
+        return ""
+    objects = numeral(f"{_objects(base)} → {_objects(new)}", "pair", new, base)
+    return f"In all: {objects} allocs/op."
+
+
+def _is_covered(totals: Allocated, site: Site) -> bool:
+    if totals.space is None:
+        return False
+    whole, own = (new - base for base, new in (totals.space, site.space))
+    return own * whole >= COVERS * whole**2 > 0
 
 
 def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) -> str:

@@ -69,8 +69,9 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
     time to run *i* of new. `same_hosts` is how many hosts are compared with themselves.
     `turns` are from ``pprofdiff measure``'s benchmarks. `split` has both sides by
     unit of work, if one profile holds several; `alone` by benchmark, if each has
-    profiles of its own. `by` is the key of the label that identifies units of work, ""
-    to find one.
+    profiles of its own; `unscaled` are the sides before these were scaled to one mix,
+    if they were. `by` is the key of the label that identifies units of work, "" to find
+    one.
     """
 
     base: Side
@@ -86,11 +87,14 @@ class Comparison(Struct, frozen=True, eq=False, dict=True):
     split: SplitByUnit | None = None
     by: str = ""
     alone: SplitByUnit | None = None
+    unscaled: tuple[Side, Side] | None = None
 
     @property
     def given(self) -> tuple[Side, Side]:
         """Both sides with the profiles as given, before units are scaled."""
-        return (self.base, self.new) if self.split is None else self.split.given
+        if self.split is not None:
+            return self.split.given
+        return self.unscaled or (self.base, self.new)
 
     @property
     def of_fleets(self) -> bool:
@@ -289,6 +293,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         split,
         settings.by,
         own,
+        _unscaled(*each) if scaled and split is None else None,
     )
     if settings.by and compared.by_label is None:
         raise UsageError(
@@ -309,6 +314,11 @@ def _shared(units: Sequence[UnitOfWork]) -> Caveat:
         f"sub-benchmarks share the samples of their function, which count in the "
         f"proportions of base: {first_few(names, NAMED)}",
     )
+
+
+def _unscaled(base: Side, new: Side) -> tuple[Side, Side]:
+    """Return sides of benchmarks with the profiles that `compare_sides` scales."""
+    return _without_logs(added_up(base)), _without_logs(added_up(new))
 
 
 def _without_logs(side: Side) -> Side:

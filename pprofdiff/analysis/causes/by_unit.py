@@ -295,7 +295,8 @@ def _measured_as(cpu: CPUComparison | None, cause: Finding, known: Finding) -> F
     size = amount(cpu, place)
     if cause.site is None:
         apart = cause.amount.endswith(FLAT_WITH_LIBRARY) and not flat
-        return cause._replace(amount=size) if apart else cause
+        # What it allocates is that of the other amount.
+        return cause._replace(amount=size, counted="") if apart else cause
     sure = cpu.mark(place.claim) not in (None, "noise")
     return cause._replace(amount=f"{size}, {cause.amount}") if sure else cause
 

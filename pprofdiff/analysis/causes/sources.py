@@ -453,7 +453,7 @@ def _of_functions(
         # As many objects of another size are of another type, whatever else changed.
         found = _of_made_types(finding, counted) if allocates else None
         if not found and not others.near:
-            found = _of_callers(finding, counted)
+            found = _of_callers(finding, counted, all_carriers)
         others = found or others
     # What a function allocates itself does not depend on what it calls, unless what it
     # passes to that escapes on one side only.
@@ -626,7 +626,9 @@ def _change(diff: ProfileDiff, chosen: Chosen) -> float:
 
 
 def _of_callers(
-    finding: Finding, numbered: Sequence[tuple[int, Carriers]]
+    finding: Finding,
+    numbered: Sequence[tuple[int, Carriers]],
+    all_carriers: Sequence[Carriers],
 ) -> SourceOfFinding | None:
     """Return the changed lines that call a finding's unchanged functions.
 
@@ -643,10 +645,23 @@ def _of_callers(
             if not _same_way(finding, whole):
                 continue
             lines = _lines(carriers, model.counting, chosen, whole, [])
-            lines = [one for one in lines if _is_of(carriers, one, row, whole)]
+            lines = [
+                one
+                for one in lines
+                if _is_of(carriers, one, row, whole) and _stays(all_carriers, one.lines)
+            ]
             if lines and _are_most(finding, carriers, lines):
                 return _source(carriers, [], lines)._replace(diff=number)
     return None
+
+
+def _stays(all_carriers: Sequence[Carriers], lines: ChangedLines) -> bool:
+    """Return whether a caller that both builds declare runs in both.
+
+    Otherwise what calls it, or does not any more, is why.
+    """
+    declared = not (lines.added or lines.dropped)
+    return not declared or all(_runs(all_carriers, lines.function))
 
 
 def _is_of(carriers: Carriers, line: _Line, row: int, whole: float) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pprofdiff.analysis.causes.by_text import Texts, by_text
-from pprofdiff.analysis.causes.by_unit import _rest
+from pprofdiff.analysis.causes.by_unit import _measured_as, _rest
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import OF_GC
 from pprofdiff.analysis.causes.finding import ALLOCS, Fact, Finding
@@ -1891,3 +1891,19 @@ def test_objects_of_all_functions_are_said_of_one_of_several_benchmarks(several)
     found = report_of(compared(side(640, 60), side(320, 20))).findings
     (cause,) = found.causes
     assert ("In all: 68 → 28 allocs/op." in cause.text) is several
+
+
+def test_what_another_benchmark_allocates_is_of_the_amount_that_is_said():
+    """Flat, F allocates nothing in B; with its callees, which have a cause, it does."""
+    known = Finding("place", "A: p.F", "", (), functions=("p.F",), direction="worse")
+    known = known._replace(amount="1.0 → 2.0 ms/op cum", counted="8 → 16 B/op cum")
+    base = Unit(REST | {path("F"): 100, path("G", "F"): 100})
+    new = Unit(REST | {path("F"): 300, path("G", "F"): 300})
+    cpu = Case(compared(base, new)).cpu
+    own = known._replace(
+        functions=(f"{PACKAGE}.F",),
+        amount="1.0 → 3.0 ms/op flat incl. stdlib",
+        counted="8 → 0 B/op",
+    )
+    assert not _measured_as(cpu, own, known).counted
+    assert _measured_as(cpu, own._replace(amount="x cum"), known).counted

@@ -148,3 +148,18 @@ def test_sides_that_ran_other_mixes_are_scaled_to_one():
     assert scaled[1][g] / scaled[0][g] == pytest.approx(1.0, rel=0.02)
     assert in_one_mix(made("base", *side(200, 1)), made("new", *side(20, 10)))
     assert not in_one_mix(*(made(one, *side(200, 1)) for one in ("base", "new")))
+
+
+def test_samples_are_counted_as_they_were_given():
+    """The faster side's are scaled down to the mix, but that many were taken."""
+
+    def side(cost, times):
+        return [
+            Unit({path("F", bench="A"): cost}, operations=100 * times, name="A"),
+            Unit({path("G", bench="B"): 300}, operations=100, name="B"),
+        ]
+
+    comparison = compared(side(200, 1), side(200, 10))
+    totals = [of_run(one, "cpu")[0].total() / PERIOD for one in comparison.given]
+    assert totals == [500, 500]
+    assert of_run(comparison.new, "cpu")[0].total() / PERIOD < 400

@@ -12,8 +12,7 @@ from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
 from pprofdiff.analysis.causes.places import Place, owned_by, whole_of
 from pprofdiff.analysis.causes.sites import Sites, allocated
-from pprofdiff.analysis.causes.wording import listed
-from pprofdiff.analysis.causes.wording import others as rest_of
+from pprofdiff.analysis.causes.wording import listed, others
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH, NAMED
@@ -252,7 +251,7 @@ def with_allocations(
         for name in (*one.names, *one.functions)
     }
     first = dict[_Change, Finding]()
-    others = dict[_Change, list[str]]()
+    also_in = dict[_Change, list[str]]()
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
         why = causes_of_measured(Case(of_unit), moved=False, of_unit=True)
@@ -261,19 +260,19 @@ def with_allocations(
                 continue
             change = finding.functions, finding.direction
             at = next((has[name] for name in finding.functions if name in has), None)
-            cause = None if at is None else causes[at]
-            own = None if cause is None else _also_in(cause, names, finding)
-            if at is not None and own is not None and own is not cause:
+            if at is not None and (
+                (own := _also_in(causes[at], names, finding)) is not causes[at]
+            ):
                 causes[at] = own
             elif change in first:
-                others.setdefault(change, []).append(names)
+                also_in.setdefault(change, []).append(names)
             elif len(first) < _SITES:
                 number = len(first) + 1 + (_MOST if known else 0)
                 first[change] = _named(finding, names, number, "")
     for change, finding in first.items():
         text = finding.text
-        if also := others.get(change):
-            whose = listed([*also[:NAMED], *rest_of(len(also) - NAMED)])
+        if also := also_in.get(change):
+            whose = listed([*also[:NAMED], *others(len(also) - NAMED)])
             text = f"{text} Also in {whose}.".strip()
         causes.append(finding._replace(text=text))
     return causes

@@ -408,8 +408,8 @@ def _of_claim(
         return found
     # Larger values cost more wherever they are passed, and less of what callees do.
     types = changed_types(carriers, rows, "uses")
-    parts = (types, found.related) if flat else (found.related, types)
-    return found._replace(related=(*parts[0], *parts[1]))
+    related = (*types, *found.related) if flat else (*found.related, *types)
+    return found._replace(related=related)
 
 
 def _called(cpu: CPUComparison, rows: Sequence[int], claim: Claim) -> NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,18 @@ def operations_by_unit(side: Side) -> Mapping[str, int]:
     Empty if a unit's profile does not state them.
     """
     sums: dict[str, int] = {}
+    for _, done in _of_units(side):
+        if done is None:
+            return {}
+        sums[done.name] = sums.get(done.name, 0) + done.number
+    return sums
+
+
+def _of_units(side: Side) -> Iterator[tuple[str, Operations | None]]:
+    """Yield the unit of each CPU profile that has one, and its operations."""
     for capture in side.of("profile"):
         if capture.unit not in ("", REST) and measure(capture) == _MIX:
-            done = operations_of(capture.content)
-            if done is None:
-                return {}
-            sums[done.name] = sums.get(done.name, 0) + done.number
-    return sums
+            yield capture.unit, operations_of(capture.content)
 
 
 def in_one_mix(base: Side, new: Side) -> tuple[UnitOfWork, ...]:
@@ -64,11 +69,10 @@ def in_one_mix(base: Side, new: Side) -> tuple[UnitOfWork, ...]:
 
 
 def _operations(side: Side) -> dict[str, int]:
-    """Return the operations of each unit's CPU profiles of all runs."""
+    """Return the operations of each unit's CPU profiles of all runs, {} if unknown."""
     sums: dict[str, int] = {}
-    for capture in side.of("profile"):
-        if capture.unit not in ("", REST) and measure(capture) == _MIX:
-            sums[capture.unit] = sums.get(capture.unit, 0) + _count(capture)
+    for unit, done in _of_units(side):
+        sums[unit] = sums.get(unit, 0) + (0 if done is None else done.number)
     return sums if all(sums.values()) else {}
 
 

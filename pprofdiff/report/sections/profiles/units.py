@@ -27,7 +27,7 @@ def is_of_units(report: ReportModel, diff: ProfileDiff) -> bool:
 
     With profiles of their own, a mean over several would be the cost of none.
     """
-    return report.comparison.alone is not None and any(of_units(report, diff))
+    return report.comparison.alone is not None and any(_samples(report, diff))
 
 
 def of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
@@ -35,19 +35,8 @@ def of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
 
     Of CPU profiles groups and functions, of allocations the call sites.
     """
-    outcome, kind = report.outcome, diff.sample_type.type
-    cpu = diff is report.comparison.cpu
-    if cpu:
-        units = outcome.moved
-    elif kind == "alloc_space" and report.comparison.alone is not None:
-        units = tuple(dict.fromkeys((*outcome.moved, *outcome.allocating)))
-    else:
-        return
-    if not units:
-        return
-    from pprofdiff.analysis.causes.by_unit import changed_units
-
-    for of_samples, of_unit in changed_units(report.comparison, units):
+    cpu, kind = diff is report.comparison.cpu, diff.sample_type.type
+    for of_samples, of_unit in _samples(report, diff):
         own = of_unit.cpu if cpu else of_unit.of_type(kind)
         if own is None:
             continue
@@ -58,6 +47,22 @@ def of_units(report: ReportModel, diff: ProfileDiff) -> Iterator[Table]:
                 yield replace(table, title=title)
         elif own.grouped:
             yield from _of_cpu(report, of_samples, own, named)
+
+
+def _samples(
+    report: ReportModel, diff: ProfileDiff
+) -> Iterator[tuple[list[Unit], Comparison]]:
+    """Yield the benchmarks that changed with their own samples, as `changed_units`."""
+    outcome, alone = report.outcome, report.comparison.alone is not None
+    units: tuple[Unit, ...] = ()
+    if diff is report.comparison.cpu:
+        units = outcome.moved
+    elif alone and diff.sample_type.type == "alloc_space":
+        units = tuple(dict.fromkeys((*outcome.moved, *outcome.allocating)))
+    if units:
+        from pprofdiff.analysis.causes.by_unit import changed_units
+
+        yield from changed_units(report.comparison, units)
 
 
 def _of_cpu(

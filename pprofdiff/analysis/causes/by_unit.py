@@ -12,10 +12,10 @@ from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.causes.place_words import amount, of_total
 from pprofdiff.analysis.causes.places import Place, owned_by, whole_of
 from pprofdiff.analysis.causes.sites import Sites, allocated
-from pprofdiff.analysis.causes.wording import listed, others
+from pprofdiff.analysis.causes.wording import also_in_units
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH, NAMED
+from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 if TYPE_CHECKING:
@@ -270,11 +270,9 @@ def with_allocations(
                 number = len(first) + 1 + (_MOST if known else 0)
                 first[change] = _named(finding, names, number, "")
     for change, finding in first.items():
-        text = finding.text
-        if also := also_in.get(change):
-            whose = listed([*also[:NAMED], *others(len(also) - NAMED)])
-            text = f"{text} Also in {whose}.".strip()
-        causes.append(finding._replace(text=text))
+        also = tuple(also_in.get(change, ()))
+        text = f"{finding.text}{also_in_units(also)}".strip()
+        causes.append(finding._replace(text=text, also=also))
     return causes
 
 

@@ -535,6 +535,15 @@ class Carriers:
             self._in_signature(i) for row in rows for i in self.by_row.get(row, ())
         )
 
+    def takes_others(self, rows: Sequence[int]) -> bool:
+        """Return whether new has other lines only in the signatures of functions.
+
+        What calls them does what their removed lines did, or gives them other values.
+        """
+        hunks = [i for row in rows for i in self.by_row.get(row, ())]
+        written = [i for i in hunks if self.changed[i].hunk.new_count]
+        return bool(written) and all(map(self._in_signature, written))
+
     def _in_signature(self, i: int) -> bool:
         """Return whether a hunk is above the body of its function in new."""
         place, span = self._span(i, 1)

@@ -751,7 +751,7 @@ def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> 
     if view.moved and delta * cpu.total_delta >= MOST * cpu.total_delta**2:
         return True
     by_samples = cpu.model.of_samples.one(cpu.runs(own)).significant
-    return by_samples or cpu.mark(own) != "noise"
+    return by_samples or cpu.mark(own) not in (None, "noise")
 
 
 def _is_flat(of: Sites, site: Site) -> bool:
@@ -829,13 +829,14 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
         return verb, f"In it: {', '.join(inside)}."
     if not all(site.space):
         verb = "allocates now:" if site.space[1] else _NOTHING
-    side = "new" if first.space[1] else "base"
+    side = "new" if first.space[1] > first.space[0] else "base"
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)
     if len(site.helpers) == 1:
+        moved = f"{called} alone: {amount}." if all(first.space) else ""
         return (
             f"with {called} {verb}",
-            f"Only {side} allocates in {called}: {amount}.",
+            moved or f"Only {side} allocates in {called}: {amount}.",
         )
     who = f"{count(len(site.helpers))} functions below it that allocate only in {side}"
     return (

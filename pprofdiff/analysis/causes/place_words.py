@@ -22,16 +22,21 @@ from pprofdiff.analysis.causes.places import (
 from pprofdiff.analysis.causes.wording import factor, listed, numeral, percent
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.ledger.graph import walk_some
-from pprofdiff.analysis.policy import ENOUGH, GOOD_PART, LITTLE, MOST, MUCH, NEARLY_ALL
+from pprofdiff.analysis.policy import (
+    ENOUGH,
+    GOOD_PART,
+    LITTLE,
+    MOST,
+    MUCH,
+    NEARLY_ALL,
+    SEVERAL,
+)
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names, inlined_closure
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import (
-    first_in_row,
-    grouped,
-)
+from pprofdiff.model.csr import first_in_row, grouped
 from pprofdiff.units import Scale
 
 # The part of a place's change that gets a clause, and the number of clauses.
@@ -66,7 +71,7 @@ def sentences(cpu: CPUComparison, place: Place) -> list[str]:
         _calls_library(cpu, place) or _calls_helper(cpu, place),
         _calls_new(cpu, place),
         _absorbed(cpu, place),
-        _runs_instead(cpu, place),
+        _runs_instead(cpu, place) or _runs_there(cpu, place),
         _with_its_callees(cpu, place),
         _inside(callees(cpu, place), mechanism)
         or _inside("", *growth(cpu, place.claim)),
@@ -303,6 +308,33 @@ def _runs_instead(cpu: CPUComparison, place: Place) -> str:
         return ""
     words = cpu.words(int(inside[0][best]), int(inside[1][best]))
     return f"In it: {called(cpu.names[best])} {words}"
+
+
+def _runs_there(cpu: CPUComparison, place: Place) -> str:
+    """Return what a caller runs in new alone, if a place is gone, as a sentence.
+
+    It is a function of the program that new alone has and base's caller of the place
+    calls. "" for a place that new has, with several callers, or for few samples.
+    """
+    alone = not (place.callers or place.others or place.absorbed >= 0)
+    if not (cpu.of_go and alone) or cpu.loses_callers or cpu.cum_at(place.row)[1]:
+        return ""
+    every = cpu.only(place.row) == 0
+    calls = by_caller(cpu, place, 0, [place.row], every)
+    caller = int(np.argmax(calls))
+    if calls[caller] < NEARLY_ALL * place.base or is_benchmark(cpu.names[caller]):
+        return ""
+    there = cpu.only(caller)
+    runs = below(cpu, there, cpu.under(there), 1)
+    runs = runs * cpu.diff.paired_functions.own * (cpu.cum[0] == 0)
+    best = int(np.argmax(runs))
+    if runs[best] < SEVERAL * cpu.model.worth[1]:
+        return ""
+    label, words = cpu.diff.new.label, cpu.words(0, int(runs[best]))
+    name = called(cpu.names[best])
+    return (
+        f"In {called(cpu.names[caller])}, {name} has samples in {label} only: {words}"
+    )
 
 
 def inlining(cpu: CPUComparison, place: Place) -> str:

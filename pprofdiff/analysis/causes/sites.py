@@ -176,9 +176,14 @@ class Site(NamedTuple):
         return (*owners, *(one.name for one in self.helpers))
 
     @property
+    def is_one_sided(self) -> bool:
+        """Whether one side allocates next to nothing there, as a function's set-up."""
+        return min(self.space) <= LITTLE * max(self.space)
+
+    @property
     def is_cum(self) -> bool:
         """Whether helpers of one side replaced others: all callees count then."""
-        return {bool(one.space[1]) for one in self.helpers} == {False, True}
+        return {one.space[1] > one.space[0] for one in self.helpers} == {False, True}
 
     @property
     def goes_both_ways(self) -> bool:
@@ -249,15 +254,28 @@ def replaced(sites: Sequence[Site]) -> list[Site]:
     return left
 
 
-def _one_sided(sites: Sequence[Site]) -> Iterator[tuple[list[Site], list[Site]]]:
-    """Yield each package's sites that only base has, and those that only new has."""
+def _one_sided(
+    sites: Sequence[Site], *, nearly: bool = False
+) -> Iterator[tuple[list[Site], list[Site]]]:
+    """Yield each package's sites that base alone has, and those that new alone has.
+
+    Or `nearly` alone, see `Site.is_one_sided`.
+    """
     for package in dict.fromkeys(package_of(site.name) for site in sites):
         own = [
             site
             for site in sites
             if package_of(site.name) == package and not site.helpers
         ]
-        alone = [[s for s in own if not s.space[1 - side]] for side in (0, 1)]
+        alone = [
+            [
+                s
+                for s in own
+                if s.space[side] > s.space[1 - side]
+                and (s.is_one_sided if nearly else not s.space[1 - side])
+            ]
+            for side in (0, 1)
+        ]
         gone, came = (
             [s for s in some if s.space[side] >= max(BYTE, LITTLE * _most(some))]
             for side, some in enumerate(alone)
@@ -458,7 +476,7 @@ class Sites:
         neither is a change: both together are. The same holds the other way around.
         """
         left = list(sites)
-        alone = [one for one in left if not all(one.space)]
+        alone = [one for one in left if one.is_one_sided]
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
             helpers = self._taking_back(site, alone) if site in left else ()
@@ -491,7 +509,7 @@ class Sites:
         site = self.together(names)
         if site is None:
             return None, frozenset(names)
-        alone = [s for s in self.all if s.name not in names and not all(s.space)]
+        alone = [s for s in self.all if s.name not in names and s.is_one_sided]
         # The first function calls the others.
         moved = self._taking_back(site._replace(name=names[0]), alone)
         every = frozenset((*names, *(one.name for one in moved)))
@@ -504,7 +522,7 @@ class Sites:
         through one that it calls, allocates on both.
         """
         left = list(sites)
-        for gone, came in _one_sided(sites):
+        for gone, came in _one_sided(sites, nearly=True):
             if len(gone) != 1 or len(came) != 1:
                 continue
             for outer, inner in ((gone[0], came[0]), (came[0], gone[0])):

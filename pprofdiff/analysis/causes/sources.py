@@ -33,6 +33,7 @@ from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
 from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import below, is_benchmark, owned_by
 from pprofdiff.analysis.causes.sites import OBJECT
+from pprofdiff.analysis.causes.wording import also_in_units
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.judge.counts import CountModel
@@ -128,9 +129,9 @@ def with_source(
     """Return the findings with the changed lines behind them, and the other lines.
 
     A finding about one of several `units` has the lines of that unit's own samples.
-    Without a known cause or changed line, the only functions that ran and changed
-    become a finding: if some units moved, the functions that they ran. Whether all code
-    is the same is only looked up for `whole`.
+    Without a changed line behind a cause, the only functions that ran and changed
+    become a finding: if some units moved, without one behind a cause of theirs, and the
+    functions that they ran. Whether all code is the same is only looked up for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -143,13 +144,15 @@ def with_source(
     carried = list(_with_lines(comparison, whole_program, findings.found, of_unit))
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(list(_unchanged_sites(carried)))
+    moved = [unit for unit in units if unit.moved]
     known = any(
-        _names_lines(one) or (one.source and one.source.only) for one in carried
+        _names_lines(one) or (one.source and one.source.only)
+        for one in carried
+        if _is_of_any(one, moved)
     )
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
-        moved = [unit for unit in units if unit.moved]
         changed = changed_alone(every, _ran(comparison, moved))
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
@@ -206,9 +209,32 @@ def _with_lines(
         # Measured work that follows from a cause has no lines but the cause's.
         is_cause = not (comparison.measured and finding.parent)
         if is_cause and source is not None and (any(source[:3]) or source.related):
-            yield finding._replace(source=source)
+            yield _where_lines_run(finding._replace(source=source), of_unit)
         else:
             yield finding
+
+
+def _where_lines_run(
+    finding: Finding, of_unit: Callable[[str], _Evidence | None]
+) -> Finding:
+    """Return a finding without other units that do not run its changed lines.
+
+    Theirs has another reason, though the same function allocates.
+    """
+    source = finding.source
+    if source is None or not finding.also:
+        return finding
+    related = (one.lines for one in source.related)
+    changed = [one.function for one in (*source.lines, *source.near, *related)][:1]
+    every = (of_unit(names) for names in finding.also)
+    if all(
+        own is None or any(_runs(own.carriers, name))
+        for own in every
+        for name in changed
+    ):
+        return finding
+    text = finding.text.removesuffix(also_in_units(finding.also).strip()).strip()
+    return finding._replace(text=text, also=())
 
 
 def _with_origin(finding: Finding, carriers: Sequence[Carriers]) -> Finding:
@@ -311,6 +337,12 @@ def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
             functions.update(of_unit.cpu.paired_functions.names)
             benchmarks += (unit.name for unit in units)
     return Ran(frozenset(functions), tuple(benchmarks)) if benchmarks else None
+
+
+def _is_of_any(finding: Finding, units: Sequence[Unit]) -> bool:
+    """Return whether a finding is of one of some units, or of the whole."""
+    names = finding.unit.split(", ")
+    return not (units and finding.unit) or any(unit.name in names for unit in units)
 
 
 def _names_lines(finding: Finding) -> bool:
@@ -446,7 +478,7 @@ def _of_functions(
             lines += _of_function(finding, carriers, model and model.counting, row)
         source = _source(carriers, rows, lines, cum=not allocates)
         if lines:
-            return source._replace(diff=number)
+            return _with_callers(all_carriers, source._replace(diff=number))
         if not any(others[:3]):
             others = source._replace(diff=number)
     if not others.lines:
@@ -866,6 +898,23 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
     return np.asarray(delta, np.float64)
 
 
+def _with_callers(
+    all_carriers: Sequence[Carriers], source: SourceOfFinding
+) -> SourceOfFinding:
+    """Return a source with the changed calls of its first function.
+
+    These give it other values, where it only takes other ones, or do what it did.
+    """
+    (first, *_) = (*source.lines, *source.near)
+    own = all_carriers[source.diff]
+    rows = _named(own.diff, [first.function])
+    if not own.takes_others(rows):
+        return source
+    found = _on_stacks(all_carriers, own, rows)
+    calls = tuple(one for one in found if one.calls and not (one.far or one.before))
+    return source._replace(related=(*source.related, *calls))
+
+
 def _with_related(
     all_carriers: list[Carriers],
     source: SourceOfFinding,
@@ -888,7 +937,9 @@ def _with_related(
         if callees and own.only_signatures(rows):
             related = _on_stacks(all_carriers, own, rows)
             return source._replace(near=(), related=related) if related else source
-    if not source.unchanged or source.lines or source.near:
+    if source.lines or source.near:
+        return _with_callers(all_carriers, source)
+    if not source.unchanged:
         return source
     rows = _named(own.diff, source.unchanged)
     for carriers in (own, *(one for one in all_carriers if one is not own)):
@@ -897,8 +948,11 @@ def _with_related(
         related = tuple(
             one
             for one in related
-            # What ran before a call changes what that costs, not what it allocates.
-            if not (one.before and own.diff.sample_type.type in ALLOCATED)
+            # What runs before a call changes what that costs, not what it allocates,
+            # but for calls that do not happen any more.
+            if not (
+                one.before and not one.ended and own.diff.sample_type.type in ALLOCATED
+            )
             and (one.calls or (callees and (through or not (one.through or one.far))))
             and not (
                 (one.through or one.far)

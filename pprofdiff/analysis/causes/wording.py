@@ -159,6 +159,13 @@ def listed_functions(names: Sequence[str]) -> str:
     return listed(distinct_names(names))
 
 
+def also_in_units(names: Sequence[str]) -> str:
+    """Return a sentence, after a space, on the other units of a cause; "" for none."""
+    if not names:
+        return ""
+    return f" Also in {listed([*names[:NAMED], *others(len(names) - NAMED)])}."
+
+
 def others(rest: int) -> list[str]:
     """Return the last of a list for as many more: ``2 others``, nothing for none."""
     return [f"{rest} other{'s' if rest > 1 else ''}"] if rest > 0 else []

@@ -108,16 +108,9 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     carrying = {one.function for one in source.lines}
     added = _added(source, finding)
     with_new = _with(added, (*source.lines, *source.near)[0]) if added else ""
-    types = [one for one in source.related if one.handles == "uses"]
-    if source.near and types and not source.lines:
-        # Short reports have the first note alone.
-        path = source.near[0].path
-        with_new += (
-            f", and the type {listed([_type(one.lines, path) for one in types])}"
-        )
-        source = source._replace(
-            related=tuple(one for one in source.related if one not in types)
-        )
+    # Short reports have the first note alone.
+    with_new, related = _with_related(source, with_new)
+    source = source._replace(related=related)
     profiles = report.profiles_of(finding)
     for i, lines in enumerate(source.lines):
         diff = profiles[source.diff]
@@ -127,6 +120,11 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         shown = not (whole and lines.function in finding.functions)
         shown &= not _exceeds(diff, lines) and not _is_of_more(diff, finding, lines)
         shown &= _carries(diff, finding, lines)
+        # Other lines of a caller are no reason for what a function allocates.
+        own = finding.site is None or lines.function in finding.functions
+        others = [n for n in source.near if n.function == lines.function]
+        # They are not shown, so neither is what all of them cost together.
+        shown &= own or lines.alone or not others
         if (lines.base or lines.new) and shown:
             amount = line_words(diff, lines.base, lines.new)
         kept = lines._replace(commits=lines.commits[:_COMMITS])
@@ -136,10 +134,8 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             kept = kept._replace(most="")
         near_it: list[ChangedLines] = []
         with_base = False
-        # Other lines of a caller are no reason for what a function allocates.
-        own = finding.site is None or lines.function in finding.functions
         if own and lines.function not in {one.function for one in source.lines[:i]}:
-            near_it = [n for n in source.near if n.function == lines.function]
+            near_it = others
             with_base = finding.direction == "better"
         yield SourceNote(
             _others(near_it, lines, before=with_base),
@@ -227,10 +223,14 @@ def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
             yield SourceNote(f", {how}", lead, lines, more)
 
 
-def _type(lines: ChangedLines, path: str) -> str:
-    """Return a type with its lines, whose file is not repeated."""
-    place = lines.numbers if lines.path == path else lines.place
-    return f"{short(lines.function)} ({place})"
+def _placed(changed: Sequence[ChangedLines], path: str) -> str:
+    """Return types or functions with their lines, whose file is not repeated."""
+    named = [
+        f"{short(one.function)} "
+        f"({one.numbers if one.path == path else one.place}{more})"
+        for one, more in _by_function(changed)
+    ]
+    return listed(named)
 
 
 def _only(only: Sequence[ChangedLines], finding: Finding) -> Iterator[SourceNote]:
@@ -274,7 +274,7 @@ def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
         and set(one.commits) <= commits
         and one.caller in ("", first[0].function)
     ]
-    return [one for one in new if short(one.function) not in finding.title][:_NEW]
+    return new[:_NEW]
 
 
 def _with(added: Sequence[ChangedLines], first: ChangedLines) -> str:
@@ -290,6 +290,33 @@ def _with(added: Sequence[ChangedLines], first: ChangedLines) -> str:
         place = one.numbers if one.path == first.path else one.place
         named.append(f"{alone if of == receiver else short(name)} ({place})")
     return f", with the new {listed(named)}"
+
+
+def _with_related(
+    source: SourceOfFinding, with_new: str
+) -> tuple[str, tuple[RelatedLines, ...]]:
+    """Add changed types and callers to what is said with changed lines of a function.
+
+    Returns it with the related lines that it does not name.
+    """
+    (first, *_) = (*source.lines, *source.near, None)
+    if first is None:
+        return with_new, source.related
+    types = [
+        one.lines
+        for one in source.related
+        if one.handles == "uses" and not source.lines
+    ]
+    if types:
+        with_new += f", and the type {_placed(types, first.path)}"
+    callers = [one.lines for one in source.related if one.calls and not one.handles]
+    if callers:
+        many = len({one.function for one in callers}) > 1
+        word = "callers" if many else "caller"
+        with_new += f", and its {word} {_placed(callers, first.path)}"
+    said = {one.place for one in (*types, *callers)}
+    rest = (one for one in source.related if one.lines.place not in said)
+    return with_new, tuple(rest)
 
 
 def _others(

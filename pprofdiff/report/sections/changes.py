@@ -129,7 +129,7 @@ def span(ratio: float, low: float, high: float) -> str:
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it."""
     if not is_bounded(low, high):
-        return "interval too wide"
+        return "too few rounds"
     if ratio >= MANY or ratio < SMALL:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

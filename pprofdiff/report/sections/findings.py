@@ -281,7 +281,9 @@ def _short_of(
     before = known.setdefault(key, number)
     if before == number or not any(key[1:]):
         return note
-    return note._replace(more="", said=f" and the others of {before}", added="")
+    return note._replace(
+        more="", said=f" and the other lines of cause {before}", added=""
+    )
 
 
 def _without_several(finding: Finding, shown: Sequence[Finding]) -> Finding:

@@ -113,15 +113,22 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     for one in outcome.measures:
         if one is not first:
             said = f"{one.cost.noun} {change(one.judged.ratio)}"
-            shown.append(f"{said}{_chance(outcome, one)}")
-    # A count that is 0 on both sides is not shown.
-    counted = (one for one in outcome.counted if counts(one) not in _NONE)
+            shown.append(f"{said}{_chance(outcome, first, one)}")
+    return [*shown, *_counts(outcome)]
+
+
+def _counts(outcome: Outcome) -> list[str]:
+    """Return the counts per op: as means, or in how many benchmarks they changed."""
+    both, said = _counted_both_ways(outcome)
     exact = outcome.verdict == "unknown" and not outcome.contrary
-    shown += (
-        _counted_both_ways(outcome, one.unit) or _count(one, values=single, exact=exact)
-        for one in counted
-    )
-    return [*shown, *_without_mean(outcome)]
+    means = [
+        _count(one, values=not outcome.units, exact=exact)
+        for one in outcome.counted
+        # A count that is 0 on both sides is not shown.
+        if counts(one) not in _NONE and one.unit not in both
+    ]
+    others = [] if "allocs/op" in both else _without_mean(outcome)
+    return [*said, *means, *others]
 
 
 def _without_mean(outcome: Outcome) -> list[str]:
@@ -130,8 +137,6 @@ def _without_mean(outcome: Outcome) -> list[str]:
     many = len(outcome.units)
     if not some or any(one.unit == "allocs/op" for one in outcome.counted):
         return []
-    if both := _counted_both_ways(outcome, "allocs/op"):
-        return [both]
     more = any(one.new > one.base for unit in some if (one := unit.objects))
     where = _every(many) if len(some) == many else f"{len(some)} of {many}"
     sizes = {
@@ -142,24 +147,32 @@ def _without_mean(outcome: Outcome) -> list[str]:
     alike = sizes.keys() == {unit.name for unit in some} and all(
         (one.new > one.base) == more for one in sizes.values()
     )
-    what = "B/op and allocs/op" if alike else "allocs/op"
+    has_mean = any(one.unit == "B/op" for one in outcome.counted)
+    what = "B/op and allocs/op" if alike and not has_mean else "allocs/op"
     return [f"{'more' if more else 'fewer'} {what} in {where}"]
 
 
-def _counted_both_ways(outcome: Outcome, count: str) -> str:
-    """Return how many benchmarks allocate more, and how many less; "" if none do both.
+def _counted_both_ways(outcome: Outcome) -> tuple[set[str], list[str]]:
+    """Return which counts some benchmarks have more of and some less, and the words.
 
     A mean of both describes none of them.
     """
-    ways = [
-        one.new > one.base
-        for unit in outcome.units
-        if (one := unit.differing(count)) and counts(one) != number(one, one.base)
+    found: dict[tuple[int, int], list[str]] = {}
+    for count in ("B/op", "allocs/op"):
+        ways = [
+            one.new > one.base
+            for unit in outcome.units
+            if (one := unit.differing(count)) and counts(one) != number(one, one.base)
+        ]
+        more, fewer = ways.count(True), ways.count(False)
+        if more and fewer:
+            found.setdefault((more, fewer), []).append(count)
+    many = len(outcome.units)
+    said = [
+        f"more {' and '.join(names)} in {more} and fewer in {fewer} of {many}"
+        for (more, fewer), names in found.items()
     ]
-    more, fewer = ways.count(True), ways.count(False)
-    if not more or not fewer:
-        return ""
-    return f"more {count} in {more} and fewer in {fewer} of {len(outcome.units)}"
+    return {name for names in found.values() for name in names}, said
 
 
 def _every(many: int) -> str:
@@ -185,12 +198,12 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
         below += [] if mixed else [f"{capitalized(of_all)}: {figures}."]
     elif outcome.verdict == "unknown":
-        none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
-        known = {measure.id for measure in outcome.measures}
-        nouns = [cost.noun for cost in (TIME, CPU) if cost.id in known]
-        what = f" {' or '.join(nouns)}" if first.of_turns else ""
-        headline = f"{verdict}: {none} changed{what} significantly"
-        headline += "" if mixed else f"; {mean} {figures}"
+        headline = f"{verdict}: {_none_changed(outcome, first)}"
+        if not mixed:
+            ways = first.of_turns and _counted_both_ways(outcome)[0]
+            # Then no mean describes them, of time neither.
+            said = ", ".join(_counts(outcome)) if ways else f"{mean} {figures}"
+            headline += f"; {said}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []
     else:
@@ -201,6 +214,19 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         if any(unit.figure == "cpu" for unit in outcome.units):
             below.append(_ABOUT)
     return headline, below
+
+
+def _none_changed(outcome: Outcome, first: Measure) -> str:
+    """Return that no benchmark changed, or could be judged."""
+    many = len(outcome.units)
+    if first.of_turns and not is_bounded(*first.judged.bounds):
+        each = "either benchmark" if many == _BOTH else f"any of {many} benchmarks"
+        return f"too few rounds to judge {each}"
+    none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
+    known = {measure.id for measure in outcome.measures}
+    nouns = [cost.noun for cost in (TIME, CPU) if cost.id in known]
+    what = f" {' or '.join(nouns)}" if first.of_turns else ""
+    return f"{none} changed{what} significantly"
 
 
 def _alone(outcome: Outcome) -> list[str]:
@@ -233,15 +259,17 @@ def _of_turns(measure: Measure, *, values: bool, decided: bool) -> str:
         both = f" {seconds(measure.base, measure.new)},"
     text = f"{measure.cost.noun}{both} {change(measure.judged.ratio)}"
     if not is_bounded(*measure.judged.bounds):
-        return f"{text} (too few rounds for an interval)"
+        # Of several benchmarks, the headline has said so.
+        return f"{text} (too few rounds for an interval)" if values else text
     confidence, low, high = _interval(measure, decided=decided)
     return f"{text} ({confidence:g}% CI {bounds(measure.judged.ratio, low, high)})"
 
 
-def _chance(outcome: Outcome, measure: Measure) -> str:
-    """Return that a metric may be unchanged, or has too few rounds, or ""."""
+def _chance(outcome: Outcome, first: Measure, measure: Measure) -> str:
+    """Return that a metric may be unchanged or has too few rounds, if not said yet."""
     if not is_bounded(*measure.judged.bounds):
-        return " (too few rounds)"
+        said = outcome.units and not is_bounded(*first.judged.bounds)
+        return "" if said else " (too few rounds)"
     sure = measure.judged.low > 1 or measure.judged.high < 1
     return "" if sure and outcome.decided else " (not significant)"
 

@@ -1660,6 +1660,18 @@ def test_a_change_of_all_bytes_is_one_however_much_else_a_function_allocates():
     assert not is_large(small, site((10_750.0, 9_730.0), missing=0.0))
 
 
+@pytest.mark.parametrize(("set_up", "moved"), [(0, True), (1, True), (9, False)])
+def test_what_a_callee_allocates_now_that_its_caller_made_is_one_change(set_up, moved):
+    """Something that is made once does not make it another function's work."""
+    inner = path("inner", "Outer")
+    once = {path("inner", "Set"): (set_up, 40 * set_up)} if set_up else {}
+    base = Unit({path("Outer"): 600}, {path("Outer"): (60, 2400)} | once)
+    new = Unit({path("Outer"): 600}, {inner: (120, 4800)} | once)
+    (first, *rest) = report_of(compared(base, new)).findings.causes
+    assert (" with p.inner allocates more: 2.3" in first.title) == moved
+    assert not (moved and rest)
+
+
 def test_what_places_explain_is_left_to_no_site():
     """New makes in G, elsewhere, what base made in F; Old's objects are a place's."""
     totals = Allocated((8_400.0, 3_200.0), (200.0, 100.0))

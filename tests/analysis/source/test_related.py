@@ -30,6 +30,7 @@ from pprofdiff.model.source import Hunk, SourceText
 from pprofdiff.report.json.document import render as document
 from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.changed_lines import source_notes
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
@@ -228,6 +229,21 @@ def test_instances_of_a_generic_function_are_one_function_that_changed(tmp_path)
     frames = (Frame(f"m.F[{kind}]", "/b/m/f.go", 4, 3) for kind in ("int", "string"))
     (found,) = of_one_file(tmp_path, [body % one for one in "xy"], frames).found
     assert found.title.startswith("m.F changed")
+
+
+@pytest.mark.parametrize("taking", ["n int", ""])
+def test_what_a_function_takes_now_is_made_by_its_callers(tmp_path, taking):
+    """Where nothing but its signature has another text, their calls are named too."""
+    own = OWN.replace("	work()", "	setup()\n	work()")
+    now = own.replace("F() {\n	setup()", f"F({taking}) {{")
+    calling = {"outer.go": OUTER.replace("call()", "call(1)")}
+    stack = "m.F", "m.(*T).Outer"
+    samples = [{stack: count, ("m.Far",): 1000} for count in (2000, 1000)]
+    versions = FILES | {"f.go": own}, {"f.go": now} | calling
+    comparison, sources = differing(tmp_path, versions, samples)
+    report = report_of(comparison, sources=sources)
+    (note, *_) = source_notes(report, report.findings.found[0])
+    assert (note.added == ", and its caller m.(*T).Outer (outer.go:6)") == bool(taking)
 
 
 def test_another_name_of_a_receiver_changes_nothing_elsewhere(tmp_path):

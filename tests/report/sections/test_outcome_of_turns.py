@@ -281,6 +281,32 @@ def test_counts_of_benchmarks_that_go_both_ways_have_no_mean():
     assert "more B/op in 1 and fewer in 1 of 3, allocs/op unchanged" in said
 
 
+def test_counts_that_go_the_same_both_ways_are_one():
+    def side(*made):
+        return [
+            one._replace(allocated={F: (many, 100 * many)})
+            for one, many in zip(THREE, made, strict=True)
+        ]
+
+    headline, _ = sentences(side(2, 6, 3), side(1, 9, 3))
+    assert headline.endswith(", more B/op and allocs/op in 1 and fewer in 1 of 3.")
+    # Of a time that is open, no mean is shown then.
+    noisy = [
+        [one._replace(noise=0.5) for one in made]
+        for made in (side(2, 6, 3), side(1, 9, 3))
+    ]
+    headline, _ = sentences(*noisy)
+    assert "significantly; more B/op and allocs/op in 1 and" in headline
+
+
+def test_several_benchmarks_with_one_round_are_not_judged():
+    outcome = report_of(compared(THREE, THREE, runs=1, turns=3)).outcome
+    headline = outcome_text(outcome).headline
+    assert headline.startswith("Can't tell: too few rounds to judge any of 3 ")
+    # It is said once.
+    assert headline.count("rounds") == 1
+
+
 def test_where_benchmarks_moved_both_ways_no_time_is_open():
     def side(first, second, size):
         cpu = zip(THREE, (first, second), strict=False)

@@ -833,12 +833,11 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)
     if len(site.helpers) == 1:
-        moved = f"{called} alone: {amount}." if all(first.space) else ""
-        return (
-            f"with {called} {verb}",
-            moved or f"Only {side} allocates in {called}: {amount}.",
-        )
-    who = f"{count(len(site.helpers))} functions below it that allocate only in {side}"
+        return f"with {called} {verb}", f"{called} alone: {amount}."
+    only = "almost only" if any(all(one.space) for one in site.helpers) else "only"
+    who = (
+        f"{count(len(site.helpers))} functions below it that allocate {only} in {side}"
+    )
     return (
         f"with {who} {verb}",
         f"The largest of them is {called}: {amount}.",

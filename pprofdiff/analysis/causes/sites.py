@@ -356,8 +356,9 @@ class Sites:
             own > (1 + MINOR) * said + 1
             for own, said in zip(held, counted, strict=True)
         )
+        # Next to what the other side allocates, a little set-up does not matter.
         self._agree = counted is not None and all(
-            abs(own - said) <= max(_AGREE * max(own, said), _TINY)
+            abs(own - said) <= max(_AGREE * max(own, said), _TINY, MINOR * max(counted))
             for own, said in zip(held, counted, strict=True)
         )
 

@@ -680,20 +680,27 @@ def _of_callers(
             lines = [
                 one
                 for one in lines
-                if _is_of(carriers, one, row, whole) and _stays(all_carriers, one.lines)
+                if _is_of(carriers, one, row, whole)
+                and _stays(all_carriers, carriers, one)
             ]
             if lines and _are_most(finding, carriers, lines):
                 return _source(carriers, [], lines)._replace(diff=number)
     return None
 
 
-def _stays(all_carriers: Sequence[Carriers], lines: ChangedLines) -> bool:
+def _stays(all_carriers: Sequence[Carriers], carriers: Carriers, caller: _Line) -> bool:
     """Return whether a caller that both builds declare runs in both.
 
-    Otherwise what calls it, or does not any more, is why.
+    Otherwise what calls it, or does not any more, is why. If none of that changed, it
+    only has no samples on a side, as where it allocates nothing.
     """
+    lines = caller.lines
     declared = not (lines.added or lines.dropped)
-    return not declared or all(_runs(all_carriers, lines.function))
+    return (
+        not declared
+        or all(_runs(all_carriers, lines.function))
+        or bool(carriers.without_changed_callers([caller.row]))
+    )
 
 
 def _is_of(carriers: Carriers, line: _Line, row: int, whole: float) -> bool:

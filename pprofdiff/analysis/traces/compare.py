@@ -22,12 +22,12 @@ from pprofdiff.analysis.traces.catalogue import MMU, TraceFigure
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
-from pprofdiff.analysis.traces.several import SeveralTraces, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
     TABLES,
     TableName,
     changes_of,
+    run_ratios,
     times_of,
 )
 from pprofdiff.analysis.traces.time import BLOCKED, GoroutineTime, goroutine_time
@@ -82,7 +82,7 @@ class TraceDiff:
     """Base and new traces; `rates` are ops per second (base, new) if known.
 
     `identity` matches functions. `runs` has each side's traces by `Capture.run`; with
-    several, `base` and `new` are their sums (`several.SeveralTraces`). `in_turns` is
+    several, `base` and `new` are their sums. `in_turns` is
     true if runs of base and new alternated, first with first.
     """
 
@@ -274,7 +274,9 @@ class TraceDiff:
     @cached_property
     def run_ratios(self) -> Mapping[str, Estimate[float]]:
         """Figures over all traces, by key; empty unless a side has several runs."""
-        return run_ratios(self.runs, in_turns=self.in_turns)
+        if not self.several:
+            return {}
+        return run_ratios(self.base.parts, self.new.parts, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
         """Return whether a figure's change is within noise over several runs."""
@@ -440,7 +442,7 @@ def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
     if len(runs) == 1:
         return runs[0]
     one = _longest(runs)
-    return SeveralTraces(one.label, one.path, one.trace, one.others, runs)
+    return TraceSide(one.label, one.path, one.trace, one.others, runs)
 
 
 def _runs(label: str, traces: Sequence[Capture[Trace]]) -> dict[int, TraceSide]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -202,3 +203,61 @@ def _all(marked: Mask, group: Index, size: int) -> Mask:
     whole = np.ones(size, np.bool_)
     whole[group[~marked]] = False
     return whole
+
+
+def added_up(parts: Sequence[Groups]) -> Groups:
+    """Return groups of several traces by name; ties are ordered by name."""
+    if len(parts) == 1:
+        return parts[0]
+    lives: Counter[str] = Counter()
+    for part in parts:
+        lives.update(dict(zip(part.names, part.total_ns.tolist(), strict=True)))
+    names = sorted(lives, key=lambda name: (-lives[name], name))
+    place = {name: row for row, name in enumerate(names)}
+    rows = [np.array([place[n] for n in part.names], np.int64) for part in parts]
+
+    def added(field: str) -> Column:
+        total = np.zeros(len(names), np.int64)
+        for row, part in zip(rows, parts, strict=True):
+            np.add.at(total, row, getattr(part, field))
+        return total
+
+    def everywhere(field: str) -> Mask:
+        marked = np.ones(len(names), np.bool_)
+        for row, part in zip(rows, parts, strict=True):
+            marked[row] &= getattr(part, field)
+        return marked
+
+    reasons, block = _matrix(parts, rows, ("reasons", "block_ns"), len(names))
+    ranges, within = _matrix(parts, rows, ("range_names", "range_ns"), len(names))
+    return Groups(
+        names=names,
+        group_of=np.concatenate(
+            [row[part.group_of] for row, part in zip(rows, parts, strict=True)]
+        ),
+        count=added("count"),
+        total_ns=added("total_ns"),
+        **{field: added(field) for field in TIMES},
+        reasons=reasons,
+        block_ns=block,
+        range_names=ranges,
+        range_ns=within,
+        system=everywhere("system"),
+        tracing=everywhere("tracing"),
+    )
+
+
+def _matrix(
+    parts: Sequence[Times],
+    rows: Sequence[Column],
+    fields: tuple[Literal["reasons", "range_names"], Literal["block_ns", "range_ns"]],
+    size: int,
+) -> tuple[tuple[str, ...], Column]:
+    """Return the column names, sorted, and the sum of shape (size, columns)."""
+    named, values = fields
+    names = sorted({name for part in parts for name in getattr(part, named)})
+    total = np.zeros((size, len(names)), np.int64)
+    for row, part in zip(rows, parts, strict=True):
+        columns = np.array([names.index(n) for n in getattr(part, named)], np.int64)
+        np.add.at(total, np.ix_(row, columns), getattr(part, values))
+    return tuple(names), total

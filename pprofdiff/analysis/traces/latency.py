@@ -268,6 +268,8 @@ def runnable(trace: Trace) -> Waits:
 
 def together(parts: Sequence[Waits]) -> Waits:
     """Return the waits of several traces as one table."""
+    if len(parts) == 1:
+        return parts[0]
     traces = tuple([trace for part in parts for trace in part.traces])
     sizes = [sum(len(t.goroutines) for t in part.traces) for part in parts]
     before = np.cumsum([0, *sizes[:-1]])

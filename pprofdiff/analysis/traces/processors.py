@@ -10,10 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from pprofdiff.analysis.traces.groups import both_groups
-from pprofdiff.analysis.traces.interval_rows import (
-    lengths,
-    previous,
-)
+from pprofdiff.analysis.traces.interval_rows import lengths, previous
 from pprofdiff.analysis.traces.tasks import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
     TimeSet,
@@ -67,12 +64,11 @@ class Processors(Struct, frozen=True, eq=False):
         """Return one row per P: its id, times and steals."""
         import pandas as pd
 
-        names = ("id", *PER_PROCESSOR)
+        names = ("id", *_PER_PROCESSOR)
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
 
-PER_PROCESSOR = ("life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
-"""The columns of `Processors` that add up over traces."""
+_PER_PROCESSOR = ("life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +96,24 @@ def processors(trace: Trace) -> Processors:
         idle_ns=spent[ProcessorState.IDLE],
         syscall_ns=spent[ProcessorState.SYSCALL],
         steals=count_in_row(rows.stolen, rows.offsets),
+    )
+
+
+def all_processors(parts: Sequence[Processors]) -> Processors:
+    """Return what each P did, summed over traces."""
+    if len(parts) == 1:
+        return parts[0]
+    ids, row = np.unique(np.concatenate([p.id for p in parts]), return_inverse=True)
+    return Processors(
+        gomaxprocs=Series.concatenate([part.gomaxprocs for part in parts]),
+        wall_ns=sum(part.wall_ns for part in parts),
+        capacity_ns=sum(part.capacity_ns for part in parts),
+        goroutine_ns=sum(part.goroutine_ns for part in parts),
+        id=ids,
+        **{
+            name: sums(row, np.concatenate([getattr(p, name) for p in parts]), len(ids))
+            for name in _PER_PROCESSOR
+        },
     )
 
 

@@ -25,7 +25,6 @@ from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
     TABLES,
-    TableName,
     changes_of,
     run_ratios,
     times_of,
@@ -72,7 +71,7 @@ class GroupPair(NamedTuple):
 class TracedRow(NamedTuple):
     """A table row, named by key or function, and how it changed over runs."""
 
-    table: TableName
+    table: str
     row: str
     change: Estimate[float]
 
@@ -187,7 +186,7 @@ class TraceDiff:
         """Whether a side has traces of several runs."""
         return any(len(side.parts) > 1 for side in self.sides)
 
-    def changes(self, table: TableName) -> Mapping[Hashable, Estimate[float]]:
+    def changes(self, table: str) -> Mapping[Hashable, Estimate[float]]:
         """Return the change of each row of a table; empty without several runs.
 
         Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
@@ -204,7 +203,7 @@ class TraceDiff:
                 name = key.name if isinstance(key, GroupPair) else str(key)
                 yield TracedRow(table, name, change)
 
-    def _judged(self, table: TableName) -> dict[Hashable, Estimate[float]]:
+    def _judged(self, table: str) -> dict[Hashable, Estimate[float]]:
         of, by = TABLES[table]
         keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
         if table.startswith("goroutines."):

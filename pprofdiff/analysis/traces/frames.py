@@ -6,6 +6,7 @@ time, or per op (`TraceDiff.mode`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,12 +17,12 @@ from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
-from pprofdiff.analysis.traces.waited import End, Wait, lines_of, waited
+from pprofdiff.analysis.traces.waited import End, Wait, Waited, lines_of, waited
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.compare import StateTime, TraceDiff
 
 _TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")
 _SIDES = ("base", "new")
@@ -30,23 +31,19 @@ _SIDES = ("base", "new")
 def states_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per state of application goroutines, blocked by reason."""
     rows = diff.states
-    base = np.array([row.base_ns for row in rows], np.int64)
-    new = np.array([row.new_ns for row in rows], np.int64)
     names = {"state": [row.state for row in rows], "reason": [r.reason for r in rows]}
-    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+    return pd.DataFrame({**names, **_compared(diff, "", *_times(rows))})
 
 
 def waits_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per place where goroutines wait and end of the wait."""
     rows, lines = waited(diff), lines_of(diff)
-    base = np.array([row.base_ns for row in rows], np.int64)
-    new = np.array([row.new_ns for row in rows], np.int64)
     names = {
         **{name: [getattr(row.wait, name) for row in rows] for name in Wait._fields},
         "line": [lines.get(row.wait, "") for row in rows],
         **{f"end_{n}": [getattr(row.end, n) for row in rows] for n in End._fields},
     }
-    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+    return pd.DataFrame({**names, **_compared(diff, "", *_times(rows))})
 
 
 def groups_frame(
@@ -164,6 +161,10 @@ def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     side = pd.Categorical.from_codes(codes.tolist(), pd.Index(_SIDES))
     frame.insert(0, "side", pd.Series(side))
     return frame
+
+
+def _times(rows: Sequence[StateTime] | Sequence[Waited]) -> Column:
+    return np.array([(row.base_ns, row.new_ns) for row in rows], np.int64).T
 
 
 def _compared(

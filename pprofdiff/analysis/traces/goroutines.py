@@ -36,43 +36,20 @@ class GoroutineChunk(Struct, frozen=True, eq=False):
     """Some goroutines that have rows in `Trace.intervals`, and all of their rows.
 
     `goroutines` (int64, sorted) are indices. A *row* of a chunk is relative to the
-    slice `rows`: ``offsets[i]:offsets[i+1]`` are the rows of ``goroutines[i]``.
+    slice `rows`: ``offsets[i]:offsets[i+1]`` are the rows of ``goroutines[i]``, `first`
+    and `last` (int64) the ends of that. Other columns are those of `Intervals`.
     """
 
     trace: Trace
     goroutines: Column
     rows: slice
     offsets: Offsets
-
-    @property
-    def state(self) -> Codes:
-        """The `State` of each row (uint8)."""
-        return self.trace.intervals.state[self.rows]
-
-    @property
-    def reason(self) -> NDArray[np.uint16]:
-        """The reason of each row (uint16, an index of `Trace.reasons`)."""
-        return self.trace.intervals.reason[self.rows]
-
-    @property
-    def stack(self) -> Index:
-        """The stack of each row (int32, an index of `Trace.stacks`)."""
-        return self.trace.intervals.stack[self.rows]
-
-    @property
-    def start_ns(self) -> Column:
-        """The start time of each row (int64 ns)."""
-        return self.trace.intervals.start_ns[self.rows]
-
-    @property
-    def first(self) -> Column:
-        """The first row of each goroutine (int64)."""
-        return self.offsets[:-1]
-
-    @property
-    def last(self) -> Column:
-        """The last row of each goroutine (int64)."""
-        return self.offsets[1:] - 1
+    first: Column
+    last: Column
+    start_ns: Column
+    state: Codes
+    reason: NDArray[np.uint16]
+    stack: Index
 
     def owner_of(self, rows: Column) -> Column:
         """Return each row's position in `goroutines` (int64); `rows` must be sorted."""
@@ -102,15 +79,18 @@ class GoroutineChunk(Struct, frozen=True, eq=False):
 
 def goroutine_chunks(trace: Trace) -> Iterator[GoroutineChunk]:
     """Yield all goroutines that have rows, about a million rows at a time."""
-    filled = np.flatnonzero(np.diff(trace.intervals.offsets))
-    offsets = np.append(trace.intervals.offsets[:-1][filled], len(trace.intervals))
+    held = trace.intervals
+    filled = np.flatnonzero(np.diff(held.offsets))
+    offsets = np.append(held.offsets[:-1][filled], len(held))
     for start, stop in chunks(offsets) if len(filled) else ():
-        low, high = int(offsets[start]), int(offsets[stop])
+        rows = slice(*offsets[[start, stop]].tolist())
+        own = offsets[start : stop + 1] - rows.start
         yield GoroutineChunk(
-            trace,
-            filled[start:stop],
-            slice(low, high),
-            offsets[start : stop + 1] - low,
+            *(trace, filled[start:stop], rows, own, own[:-1], own[1:] - 1),
+            start_ns=held.start_ns[rows],
+            state=held.state[rows],
+            reason=held.reason[rows],
+            stack=held.stack[rows],
         )
 
 

@@ -67,11 +67,11 @@ def state_profile(
             f"no state {state!r} of goroutines; there are {', '.join(STATES)}"
         )
     names, name_of = grouped(trace.goroutines.name)
-    table = _with_roots(trace, names)
+    offsets, frame, root_of = _with_roots(trace, names)
     request = _Request(
         state,
         informative_stacks(trace),
-        table.roots[name_of],
+        root_of[name_of],
         goroutines,
         alone and state == "syscall",
     )
@@ -87,9 +87,10 @@ def state_profile(
         SampleLabel("goroutine", roots, name),
         SampleLabel("reason", trace.reasons, reason),
     ]
-    frames = take_rows(table.offsets, table.frame, stack)
+    frames = take_rows(offsets, frame, stack)
     profile = profile_of(trace, frames, total.values, types, labels)
-    return _timed(trace, profile)
+    lasts = trace.end_ns - trace.start_ns
+    return replace(profile, time_ns=trace.begin_wall_ns, duration_ns=lasts)
 
 
 def named_for_state(trace: Trace, state: StateName) -> Profile:
@@ -112,16 +113,8 @@ class _Request(Struct, frozen=True, eq=False):
     alone: bool
 
 
-class _StacksWithRoots(Struct, frozen=True, eq=False):
-    """The trace's stacks, then stacks of root functions; and each root's stack."""
-
-    offsets: Offsets
-    frame: Index
-    roots: Column
-
-
-def _with_roots(trace: Trace, names: Index) -> _StacksWithRoots:
-    """Add a stack with just the root function, where there is none."""
+def _with_roots(trace: Trace, names: Index) -> tuple[Offsets, Index, Column]:
+    """Return stacks (offsets, frames), root functions' last; and each root's stack."""
     stacks = trace.stacks
     filled = np.flatnonzero(np.diff(stacks.offsets))
     frame = stacks.frame[stacks.offsets[1:][filled] - 1]
@@ -139,7 +132,7 @@ def _with_roots(trace: Trace, names: Index) -> _StacksWithRoots:
     roots = np.zeros(len(names), np.int64)
     roots[known] = np.where(added, place, alone[root])
     more = np.ones(int(added.sum()), np.int64)
-    return _StacksWithRoots(
+    return (
         offsets_of(np.append(np.diff(stacks.offsets), more)),
         np.append(stacks.frame, root[added]),
         roots,
@@ -262,13 +255,3 @@ def _reasons(chunk: GoroutineChunk, rows: Column, state: StateName) -> Column:
     waited = chunk.state[before] == S.WAITING
     waited &= rows != chunk.first[chunk.owner_of(rows)]
     return np.where(waited, chunk.reason[before], reason)
-
-
-def _timed(trace: Trace, profile: Profile) -> Profile:
-    """Return the profile with its duration and, if known, its date."""
-    time = None
-    for sync in trace.syncs:
-        if sync.wall_ns is not None and sync.snapshot_ns is not None:
-            time = sync.wall_ns - sync.snapshot_ns + trace.start_ns
-            break
-    return replace(profile, time_ns=time, duration_ns=trace.end_ns - trace.start_ns)

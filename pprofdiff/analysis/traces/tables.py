@@ -19,21 +19,6 @@ from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.catalogue import ALONE, figures_of
 from pprofdiff.analysis.traces.side import TraceSide
 
-TableName = Literal[
-    "states",
-    "latency",
-    "goroutines.running",
-    "goroutines.runnable",
-    "created.running",
-    "created.runnable",
-    "causes",
-    "gc",
-    "stops",
-    "processors",
-    "tasks",
-    "regions",
-]
-
 K = TypeVar("K", bound=Hashable)
 
 
@@ -166,7 +151,7 @@ def _durations(what: str) -> Callable[[TraceSide], dict[str, float]]:
     return of
 
 
-TABLES: dict[TableName, Table] = {
+TABLES = {
     "states": Table(_states),
     "latency": Table(_declared("latency"), "each"),
     "goroutines.running": Table(_of_groups("groups", "exec_ns")),

@@ -229,15 +229,6 @@ def named(trace, name):
 
 
 @pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
-def test_states_of_a_goroutine_add_up_to_its_life(name):
-    _, held = read(name)
-    parts = [getattr(held, field) for field in TIMES]
-    total = np.sum(parts, axis=0) + held.block_ns.sum(axis=1)
-    assert (total == held.total_ns).all()
-    assert (held.unknown_ns == 0).all()
-
-
-@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 @pytest.mark.parametrize("by", [0, 1], ids=["name", "creation"])
 def test_groups_add_up(name, by):
     trace, held = read(name)

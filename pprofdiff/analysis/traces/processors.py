@@ -144,15 +144,19 @@ def concurrency(trace: Trace, state: State) -> Concurrency:
 
 def at_once(parts: Sequence[Concurrency], walls_ns: Sequence[int]) -> Concurrency:
     """Return the mean over all traced time, and the maximum of any trace."""
-    if len(parts) == 1:
-        return parts[0]
-    known = [
-        (one.mean, wall)
-        for one, wall in zip(parts, walls_ns, strict=True)
-        if one.mean is not None
-    ]
-    mean = sum(mean * wall for mean, wall in known) / sum(walls_ns) if known else None
+    mean = mean_over([one.mean for one in parts], walls_ns)
     return Concurrency(mean, max(one.most for one in parts))
+
+
+def mean_over(parts: Sequence[float | None], walls_ns: Sequence[int]) -> float | None:
+    """Return the mean of traces' figures over all traced time, None if one is None."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if len(known) == 1:
+        return known[0]
+    used = sum(part * wall for part, wall in zip(known, walls_ns, strict=True))
+    return used / sum(walls_ns)
 
 
 def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
@@ -216,14 +220,3 @@ def cores(trace: Trace) -> float | None:
     if processors(trace).goroutine_ns < _FEWEST * PERIOD_NS:
         return None
     return len(samples) * PERIOD_NS / wall
-
-
-def mean_cores(parts: Sequence[float | None], walls_ns: Sequence[int]) -> float | None:
-    """Return the mean of `cores` over all traced time, None if one is None."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or not known:
-        return None
-    if len(known) == 1:
-        return known[0]
-    used = sum(part * wall for part, wall in zip(known, walls_ns, strict=True))
-    return used / sum(walls_ns)

@@ -34,7 +34,7 @@ from pprofdiff.analysis.traces.processors import (
     at_once,
     concurrency,
     cores,
-    mean_cores,
+    mean_over,
     processors,
 )
 from pprofdiff.analysis.traces.quantiles import (
@@ -191,7 +191,7 @@ class TraceSide:
     def cores(self) -> float | None:
         """How many CPUs the process used, by the CPU samples of all traces."""
         parts = [trace.once("cores", cores) for trace in self.traces]
-        return mean_cores(parts, [part.wall_ns for part in self.parts])
+        return mean_over(parts, [part.wall_ns for part in self.parts])
 
     def of_program(self, column: str, place: int | None = None) -> int:
         """Return the sum of a column of `groups` over application goroutines.

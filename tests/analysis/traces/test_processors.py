@@ -12,7 +12,7 @@ from pprofdiff.analysis.traces.processors import (
     all_processors_busy,
     concurrency,
     cores,
-    mean_cores,
+    mean_over,
     processors,
 )
 from pprofdiff.analysis.traces.side import TraceSide
@@ -139,9 +139,9 @@ def test_cpu_samples_show_how_many_cpus_are_in_use():
     assert cores(trace) is None
     assert cores(sampled(trace)) == pytest.approx(2, rel=0.01)
     assert cores(sampled(trace, since=0.2)) is None
-    assert mean_cores([2.0, None], [1, 3]) is None
-    assert mean_cores([2.0], [1]) == 2
-    assert mean_cores([2.0, 1.0], [1, 3]) == 1.25
+    assert mean_over([2.0, None], [1, 3]) is None
+    assert mean_over([2.0], [1]) == 2
+    assert mean_over([2.0, 1.0], [1, 3]) == 1.25
 
 
 def test_an_empty_trace_has_none():

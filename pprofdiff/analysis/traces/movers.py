@@ -14,8 +14,8 @@ from msgspec import Struct
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import waits_throughout
+from pprofdiff.analysis.traces.profiles import StateName, state_profile
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.states import StateName, state_profile
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.arrays import Column, Mask

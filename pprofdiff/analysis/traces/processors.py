@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.traces.interval_rows import lengths, previous
-from pprofdiff.analysis.traces.tasks import PERIOD_NS
+from pprofdiff.analysis.traces.profiles import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
     TimeSet,
     open_at_once,

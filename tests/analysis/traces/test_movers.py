@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.traces.interval_rows import waits_throughout
 from pprofdiff.analysis.traces.movers import movers
-from pprofdiff.analysis.traces.states import STATES, state_profile
+from pprofdiff.analysis.traces.profiles import STATES, state_profile
 from tests.analysis.traces.built import SOME, traces
 from tests.analysis.traces.real import STORIES, compared, story, trace_of
 

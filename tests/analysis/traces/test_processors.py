@@ -15,8 +15,8 @@ from pprofdiff.analysis.traces.processors import (
     mean_over,
     processors,
 )
+from pprofdiff.analysis.traces.profiles import state_profile
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.states import state_profile
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.traces.timeline import CPUSamples
 from pprofdiff.model.traces.trace import ProcessorState, State

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from pprofdiff.analysis.traces.goroutines import INACTIVE
-from pprofdiff.analysis.traces.states import STATES, state_profile
+from pprofdiff.analysis.traces.profiles import STATES, state_profile
 from pprofdiff.errors import UsageError
 from pprofdiff.model.traces.trace import Stacks, State
 from tests.examples import daily, examples

@@ -19,8 +19,7 @@ from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds, stacks_of
 from pprofdiff.analysis.traces.catalogue import MMU, TraceFigure
-from pprofdiff.analysis.traces.goroutines import STATE_TIMES
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES, Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (

@@ -15,7 +15,7 @@ from pandas.api.types import union_categoricals
 
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
 from pprofdiff.analysis.traces.waited import End, Wait, Waited, lines_of, waited
 from pprofdiff.model.arrays import Column

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.traces.groups import both_groups
+from pprofdiff.analysis.traces.goroutines import both_groups
 from pprofdiff.analysis.traces.interval_rows import lengths, previous
 from pprofdiff.analysis.traces.profiles import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (

@@ -18,7 +18,7 @@ from pprofdiff.analysis.traces.collector import (
     collections,
     triggers,
 )
-from pprofdiff.analysis.traces.groups import Groups, added_up, both_groups
+from pprofdiff.analysis.traces.goroutines import Groups, added_up, both_groups
 from pprofdiff.analysis.traces.latency import (
     Waits,
     by_cause,

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.traces.groups import of_tracing
+from pprofdiff.analysis.traces.goroutines import of_tracing
 from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
 from pprofdiff.model.arrays import Column, Integers
 from pprofdiff.model.csr import distinct, expand, offsets_of, order_of, slices

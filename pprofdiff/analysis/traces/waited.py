@@ -12,7 +12,7 @@ import numpy as np
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.analysis.traces.interval_rows import (
     lengths,
     owners_of,

@@ -17,8 +17,8 @@ from pprofdiff.analysis.traces.goroutines import (
     FOREVER,
     INACTIVE,
     TIMES,
+    both_groups,
 )
-from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State

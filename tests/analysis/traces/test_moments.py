@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.groups import is_system, is_tracing
+from pprofdiff.analysis.traces.goroutines import is_system, is_tracing
 from pprofdiff.analysis.traces.moments import (
     GC_ROOTS,
     GOROUTINES,

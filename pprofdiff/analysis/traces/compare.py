@@ -248,15 +248,12 @@ class TraceDiff:
 
     def _moved(self, pair: GroupPair, base: Groups, new: Groups) -> float:
         """Return the scaled change in a group's running, runnable and syscall time."""
-        amounts = [
-            0
-            if row < 0
-            else int(
-                groups.exec_ns[row] + groups.sched_wait_ns[row] + groups.syscall_ns[row]
-            )
-            for groups, row in ((base, pair.base), (new, pair.new))
-        ]
-        return abs(self.normalization.delta(amounts[0], amounts[1]))
+        old, now = (
+            sum(int(column[row]) for column in columns if row >= 0)
+            for side, row in ((base, pair.base), (new, pair.new))
+            for columns in [(side.exec_ns, side.sched_wait_ns, side.syscall_ns)]
+        )
+        return abs(self.normalization.delta(old, now))
 
     @cached_property
     def latency_changes(self) -> dict[str, Change]:

@@ -187,11 +187,10 @@ def collections(trace: Trace) -> Collections:
     free_ns = int((used[1] - used[0] - stopped.overlap(*used)).sum())
     cycles = _cycles(trace)
     whole = union(np.array([trace.start_ns]), np.array([trace.end_ns]))
-    marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     return Collections(
         started=int(cycles.seen.sum()),
         cycles=cycles,
-        mark_wall_ns=int((marked - marking.start_ns).sum()),
+        mark_wall_ns=int((cycles.end_ns - cycles.start_ns).sum()),
         worker_ns={m: int(length[workers.mode == m].sum()) for m in _MODES.values()},
         assists=len(assists),
         assist_cpu_ns=int((end - start)[ran].sum()),

@@ -16,7 +16,7 @@ from pandas.api.types import union_categoricals
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
 from pprofdiff.analysis.traces.goroutines import Groups
-from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
+from pprofdiff.analysis.traces.quantiles import QUANTILES
 from pprofdiff.analysis.traces.waited import End, Wait, Waited, lines_of, waited
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.trace import Trace
@@ -109,7 +109,7 @@ def stops_frame(diff: TraceDiff) -> pd.DataFrame:
     columns["delta_count"] = counts[1] - counts[0]
     columns |= _compared(diff, "total", *totals)
     for side, stops in zip(_SIDES, by_kind, strict=True):
-        longest = [_longest(stops[k].duration if k in stops else None) for k in kinds]
+        longest = [stops[k].duration.max_ns if k in stops else None for k in kinds]
         columns[f"{side}_longest_ns"] = pd.array(longest, "Int64")
     return pd.DataFrame(columns, index=pd.Index(kinds, name="kind", dtype=object))
 
@@ -193,7 +193,3 @@ def _total(groups: Groups, name: str) -> Column:
 def _at(column: Column, rows: Column, missing: int = 0) -> Column:
     values: Column = np.append(column, missing)[rows].astype(np.int64)
     return values
-
-
-def _longest(quantiles: Quantiles | None) -> int | None:
-    return None if quantiles is None else quantiles.max_ns

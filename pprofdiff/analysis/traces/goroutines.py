@@ -486,10 +486,8 @@ def added_up(parts: Sequence[Groups]) -> Groups:
     rows = [np.array([place[n] for n in part.names], np.int64) for part in parts]
 
     def added(field: str) -> Column:
-        total = np.zeros(len(names), np.int64)
-        for row, part in zip(rows, parts, strict=True):
-            np.add.at(total, row, getattr(part, field))
-        return total
+        values = np.concatenate([getattr(part, field) for part in parts])
+        return sums(np.concatenate(rows), values, len(names))
 
     def everywhere(field: str) -> Mask:
         marked = np.ones(len(names), np.bool_)

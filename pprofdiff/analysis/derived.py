@@ -40,7 +40,7 @@ def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
     """Return a trace's time in one state as a profile, with values named after it."""
     profile: Profile | None
     if state == "cpu":
-        from pprofdiff.analysis.traces.tasks import cpu_profile
+        from pprofdiff.analysis.traces.profiles import cpu_profile
 
         profile = cpu_profile(trace.content)
         if profile is None:
@@ -49,7 +49,7 @@ def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
                 "it is traced (Go 1.19 or later), or ask for another --state"
             )
     else:
-        from pprofdiff.analysis.traces.states import named_for_state
+        from pprofdiff.analysis.traces.profiles import named_for_state
 
         profile = named_for_state(trace.content, state)
     return Capture(

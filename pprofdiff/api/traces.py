@@ -25,10 +25,14 @@ from pprofdiff.analysis.traces.frames import (
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.mutators import mmu_curve
 from pprofdiff.analysis.traces.processors import Processors
-from pprofdiff.analysis.traces.profiles import export
+from pprofdiff.analysis.traces.profiles import (
+    StateName,
+    cpu_profile,
+    export,
+    named_for_state,
+)
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.states import StateName, named_for_state
-from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
+from pprofdiff.analysis.traces.tasks import regions, tasks
 from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.profiles import Profile
 from pprofdiff.api.reported import KindDiff

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.traces import of_tracer, per, sides_of
 from pprofdiff.analysis.traces.catalogue import BY_KEY
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
-from pprofdiff.analysis.traces.goroutines import STATE_TIMES
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES, Groups
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (

@@ -15,7 +15,7 @@ from msgspec import structs
 import pprofdiff
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import BLOCK_REASONS, INACTIVE
-from pprofdiff.analysis.traces.states import STATES
+from pprofdiff.analysis.traces.profiles import STATES
 from pprofdiff.api.traces import Trace
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import (

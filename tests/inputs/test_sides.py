@@ -7,7 +7,7 @@ import json
 import pytest
 
 import pprofdiff
-from pprofdiff.analysis.traces.states import STATES
+from pprofdiff.analysis.traces.profiles import STATES
 from tests.conftest import DATA
 from tests.traces import make
 

@@ -8,9 +8,9 @@ Everything is Gaussian, so the likelihood of a set of steps has a closed form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import factorial, inf, isfinite, log
 from typing import NamedTuple
 
@@ -149,7 +149,9 @@ def posterior(
     seen = contains[list(rows)][:, 1:]
     signs, part = np.unique(seen, axis=1, return_inverse=True)
     weights = np.bincount(part.ravel(), minlength=signs.shape[1]) / seen.shape[1]
-    sets = list(_sets(signs.shape[1]))
+    parts = range(signs.shape[1])
+    counts = range(min(MOST_STEPS, len(parts)) + 1)
+    sets = list(chain.from_iterable(combinations(parts, n) for n in counts))
     steps = np.zeros((len(sets) + 2, signs.shape[1]), np.bool_)
     prior = np.empty(len(sets) + 2)
     for h, own in enumerate(sets):
@@ -204,11 +206,6 @@ def _moderated(readings: Sequence[Reading]) -> Floats:
     variance = (freedom * of_round + _SHARED * shared) / (both - 2)
     sigma: Floats = np.sqrt(variance / rounds)
     return sigma
-
-
-def _sets(parts: int) -> Iterator[tuple[int, ...]]:
-    for count in range(min(MOST_STEPS, parts) + 1):
-        yield from combinations(range(parts), count)
 
 
 def _noise(sigma: Floats, between: float) -> Floats:

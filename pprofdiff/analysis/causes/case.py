@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.movers import Mover
-    from pprofdiff.analysis.traces.states import StateName
+    from pprofdiff.analysis.traces.profiles import StateName
 
 
 class Case(Struct, frozen=True, eq=False, dict=True):

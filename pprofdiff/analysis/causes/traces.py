@@ -15,7 +15,6 @@ from pprofdiff.analysis.judge.judgement import Observed
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
-    from pprofdiff.analysis.traces.tables import TableName
 
 
 def enough_cycles(diff: TraceDiff) -> bool:
@@ -72,7 +71,7 @@ def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
     return whole * (whole - rest) > 0 and abs(rest) < abs(whole) / 2
 
 
-def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
+def varies(diff: TraceDiff, table: str, row: Hashable) -> bool:
     """Return whether traces of one build may differ as much in a row as the sides do.
 
     False with one trace a side.

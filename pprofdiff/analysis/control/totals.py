@@ -38,9 +38,6 @@ def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
     return {run: value / operations for run, (value, operations) in sums.items()}
 
 
-_Costs = list[list[float]]
-
-
 class TotalRatio(NamedTuple):
     """The ratio of totals per op, and how many runs each side has.
 
@@ -66,12 +63,13 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     if diff.turns is not None:
         return total_of_turns(diff.turns)
     runs = len(diff.base.runs), len(diff.new.runs)
-    costs = _cost_by_run(diff)
-    if costs is None:
+    sides_of = (costs_by_run(diff, number) for number in (0, 1))
+    base, new = ([[cost] for cost in side.values()] for side in sides_of)
+    if not (base and new) or max(len(base), len(new)) == 1:
         sides = diff.normalization.scaled(*diff.totals)
         return TotalRatio(ratio_of_sums(*sides, runs), sides, runs, by_run=False)
-    means = mean_of_runs(costs[0]), mean_of_runs(costs[1])
-    ratio = ratio_of_runs(*costs, in_turns=diff.in_turns)
+    means = mean_of_runs(base), mean_of_runs(new)
+    ratio = ratio_of_runs(base, new, in_turns=diff.in_turns)
     return TotalRatio(ratio, means, runs, by_run=True)
 
 
@@ -100,15 +98,6 @@ def total_of_turns(turns: InTurns) -> TotalRatio:
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)
     return TotalRatio(ratio._replace(low=low, high=high), means, runs, by_run=True)
-
-
-def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:
-    """Return each run's total per op, None if a run's work is unknown."""
-    sides = [costs_by_run(diff, number) for number in (0, 1)]
-    if not all(sides):
-        return None
-    base, new = ([[cost] for cost in side.values()] for side in sides)
-    return (base, new) if max(len(base), len(new)) > 1 else None
 
 
 def total_noise(diff: ProfileDiff) -> bool | None:

@@ -158,7 +158,8 @@ def _figures(
         scale, unit = scale_of(diff), diff.unit
         if not asked.limit.relative and not asked.limit.fits(unit):
             raise asked.wrong(
-                f"{diff.sample_type.type} is in {unit}; a limit is {_example(diff)}"
+                f"{diff.sample_type.type} is in {unit}; a limit is +5% or "
+                + {"nanoseconds": "+50ms", "bytes": "+2MiB"}.get(unit, "+100")
             )
         if by.mode == "composition":
             if not asked.limit.relative:
@@ -236,11 +237,6 @@ def _chances(
             bounds = change.low, change.high
         chances.append((not change.significant, bounds))
     return chances
-
-
-def _example(diff: ProfileDiff) -> str:
-    unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MiB"}
-    return unit.get(diff.unit, "+5% or +100")
 
 
 def _pattern(asked: Asked) -> Matches:

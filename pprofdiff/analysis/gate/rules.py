@@ -44,16 +44,11 @@ def _findings(asked: Asked, judged: Judged) -> list[Figure]:
         if finding.direction == "worse" and finding.severity in counted
     ]
     noun = "finding" if len(titles) == 1 else "findings"
-    words = (
-        f"{len(titles)} {noun}: {'; '.join(titles)}"
-        if titles
-        else "no finding that got worse"
-    )
-    return [
-        Figure(
-            "", 0, len(titles), "findings", Scale(1, "", 0), noise=False, words=words
-        )
-    ]
+    words = "no finding that got worse"
+    if titles:
+        words = f"{len(titles)} {noun}: {'; '.join(titles)}"
+    plain = Scale(1, "", 0)
+    return [Figure("", 0, len(titles), "findings", plain, noise=False, words=words)]
 
 
 _FINDING = Kind(_check, _findings)

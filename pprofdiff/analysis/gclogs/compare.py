@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.figures.estimate import Estimate, of_ratio
 from pprofdiff.analysis.gclogs.catalogue import FIGURES, LogFigure
+from pprofdiff.analysis.gclogs.figures import scanned_mb
 from pprofdiff.analysis.gclogs.side import GCSide, LoggedRun, side_of, unusable
 from pprofdiff.analysis.judge.calibration import GC_WORK
 from pprofdiff.analysis.judge.judge import change_of_means, judged_ratios
@@ -103,10 +104,7 @@ def pace_of(side: GCSide) -> Pace | None:
     live, goal = live[follows].astype(np.float64), goal[follows].astype(np.float64)
     if not len(live) or float(live.mean()) < LEAST_LIVE_MB:
         return None
-    scanned = live + _CUT
-    for more in (cycles.stacks_mb, cycles.globals_mb):
-        if more is not None:
-            scanned = scanned + more[:-1][follows]
+    scanned = scanned_mb(cycles)[:-1][follows] + _CUT
     effective = 100 * float((goal - live).sum()) / float(scanned.sum())
     low, high = _at_the_start(side)
     means = float(goal.mean()) + _CUT, float(live.mean()) + _CUT

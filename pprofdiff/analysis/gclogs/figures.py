@@ -187,16 +187,21 @@ def _heap(cycles: Cycles) -> HeapFigures:
     )
 
 
-def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | None:
-    """Return the GOGC that the goals imply, which a memory limit lowers.
+def scanned_mb(cycles: Cycles) -> NDArray[np.float64]:
+    """Return what GOGC is a percentage of: the live heap, as printed, and the rest.
 
     From Go 1.18 on, stacks and globals count as live (runtime/mgcpacer.go, commit).
     """
-    live = cycles.heap_live_mb[followed]
-    scanned = live.astype(np.float64)
+    scanned = cycles.heap_live_mb.astype(np.float64)
     for more in (cycles.stacks_mb, cycles.globals_mb):
         if more is not None:
-            scanned = scanned + more[followed]
+            scanned = scanned + more
+    return scanned
+
+
+def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | None:
+    """Return the GOGC that the goals imply, which a memory limit lowers."""
+    live, scanned = cycles.heap_live_mb[followed], scanned_mb(cycles)[followed]
     large = live >= _LEAST_MB
     # A few large heaps do not represent the window.
     if 2 * large.sum() < max(len(live), 1):

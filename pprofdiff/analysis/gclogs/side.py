@@ -153,18 +153,13 @@ class GCSide:
         if not self.others:
             return
         count = self.others + len(self.runs)
-        if len(self.runs) == 1:
-            chosen = (
-                "compared is the one with most cycles, "
-                f"{self.shown.run.lines_seen} in {self.shown.path}"
-            )
-        else:
-            chosen = (
-                f"compared is the one with most cycles in each of {len(self.runs)} runs"
-            )
+        which = f", {self.shown.run.lines_seen} in {self.shown.path}"
+        if len(self.runs) > 1:
+            which = f" in each of {len(self.runs)} runs"
         yield Caveat(
             "gctrace-runs",
-            f"{self.label}: {count} processes in the GC logs; {chosen}",
+            f"{self.label}: {count} processes in the GC logs; compared is the one with "
+            f"most cycles{which}",
         )
 
 

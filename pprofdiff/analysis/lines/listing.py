@@ -242,8 +242,9 @@ def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
     text = sources.text(side, lines.function, lines.file)
     extent = None
     if text is not None:
-        costly = lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist()
-        extent = extent_of(text.lines, lines.function, lines.file, lines.start, costly)
+        extent = extent_of(
+            text.lines, lines.function, lines.file, lines.start, _costly(lines)
+        )
     return Located(lines, text, extent)
 
 
@@ -255,30 +256,24 @@ def listing(sources: Sources, places: Places) -> Listing:
     if base is not None and new is not None and why in ("", "today"):
         return Listing(places, tuple(_merged(sources, base, new)), whole, why)
     mark: Mark = "" if not places.absent else "-" if new is None else "+"
-    alone = [side for side in places.sides if side.extent is not None]
-    rest = [side for side in places.sides if side.extent is None]
-    lines = [line for side in alone for line in _alone(places, side, mark)]
-    lines += [line for side in rest for line in _numbers(places, side)]
+    with_text_first = sorted(places.sides, key=lambda side: side.extent is None)
+    lines = [line for side in with_text_first for line in _alone(places, side, mark)]
     return Listing(places, tuple(lines), whole, why)
 
 
 def _alone(places: Places, side: Located, mark: Mark) -> Iterator[ListingLine]:
-    for number, text in _text(side):
-        old, now = _at(places, side, number)
+    """Yield one side's text; without it, the numbers of lines with a cost."""
+    known = side.extent is not None
+    rows = _text(side) if known else ((number, None) for number in _costly(side.lines))
+    for number, text in rows:
+        old, now = (number, None) if side is places.base else (None, number)
         costs = _costs(places.base, places.new, old, now)
-        yield ListingLine(old, now, text, costs, mark)
+        yield ListingLine(old, now, text, costs, mark if known else "")
 
 
-def _numbers(places: Places, side: Located) -> Iterator[ListingLine]:
-    """Yield one side's lines with a cost, without text."""
-    lines = side.lines
-    for number in lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist():
-        old, now = _at(places, side, number)
-        yield ListingLine(old, now, None, _costs(places.base, places.new, old, now))
-
-
-def _at(places: Places, side: Located, number: int) -> tuple[int | None, int | None]:
-    return (number, None) if side is places.base else (None, number)
+def _costly(lines: FunctionLines) -> list[int]:
+    costly: list[int] = lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist()
+    return costly
 
 
 def _why(places: Places) -> Why:

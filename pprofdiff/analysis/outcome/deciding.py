@@ -156,7 +156,8 @@ def _outcome(comparison: Comparison) -> Outcome:
         # CPU time excludes what other processes use.
         figures.sort(key=lambda measure: measure.id != "cpu")
         speeds = [m for m in figures if m.cost.more_is]
-    if not _by_prior(first):
+    if not first.cost.clock or sum(first.runs) - 2 >= TOTAL_FREEDOM:
+        # Enough runs show how much the clock varies.
         share = None
     first, verdict = _decided(speeds)
     units = () if benchmarks is None else benchmarks.units
@@ -496,11 +497,6 @@ def machine_moved_time(comparison: Comparison) -> bool:
     if clock is None or not _code_alike(comparison, scaled_alike(diff)):
         return False
     return _machine(comparison, clock, figures)
-
-
-def _by_prior(measure: Measure) -> bool:
-    freedom = sum(measure.runs) - len(measure.runs)
-    return measure.cost.clock and freedom < TOTAL_FREEDOM
 
 
 def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:

@@ -251,7 +251,7 @@ def _of_logs(side: Side) -> Iterator[_Value]:
 def _of_traces(comparison: Comparison, number: int) -> Iterator[_Value]:
     if comparison.trace is None:
         return
-    from pprofdiff.analysis.traces.several import ALONE
+    from pprofdiff.analysis.traces.catalogue import ALONE
 
     for run, trace in comparison.trace.runs[number].items():
         for figure in ALONE:

@@ -193,6 +193,9 @@ FIGURES = (
 # fmt: on
 """All figures, in the order of reports."""
 
+ALONE = tuple(figure for figure in FIGURES if figure.alone)
+"""Figures that compare without knowing the work."""
+
 BY_KEY = {figure.key: figure for figure in FIGURES}
 
 

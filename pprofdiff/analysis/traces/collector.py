@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -159,8 +160,8 @@ class Collections:
         return self.gc_busy_ns / self.capacity_ns if self.capacity_ns else None
 
 
-COUNTED = tuple(field.name for field in fields(Collections) if field.type == "int")
-"""The fields of `Collections` that add up over traces."""
+# They add up over traces.
+_COUNTED = tuple(field.name for field in fields(Collections) if field.type == "int")
 
 
 def collections(trace: Trace) -> Collections:
@@ -186,11 +187,10 @@ def collections(trace: Trace) -> Collections:
     free_ns = int((used[1] - used[0] - stopped.overlap(*used)).sum())
     cycles = _cycles(trace)
     whole = union(np.array([trace.start_ns]), np.array([trace.end_ns]))
-    marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     return Collections(
         started=int(cycles.seen.sum()),
         cycles=cycles,
-        mark_wall_ns=int((marked - marking.start_ns).sum()),
+        mark_wall_ns=int((cycles.end_ns - cycles.start_ns).sum()),
         worker_ns={m: int(length[workers.mode == m].sum()) for m in _MODES.values()},
         assists=len(assists),
         assist_cpu_ns=int((end - start)[ran].sum()),
@@ -203,6 +203,26 @@ def collections(trace: Trace) -> Collections:
         gc_busy_ns=free_ns + _capacity(trace, stopped),
         capacity_ns=_capacity(trace, whole),
         allocated_bytes=_grown(trace.heap_live_bytes),
+    )
+
+
+def all_collections(
+    parts: Sequence[Collections], traces: Sequence[Trace]
+) -> Collections:
+    """Return what the garbage collector did in all traces, summed."""
+    if len(parts) == 1:
+        return parts[0]
+    allocated = [part.allocated_bytes for part in parts]
+    known = [some for some in allocated if some is not None]
+    return Collections(
+        cycles=Cycles.concatenate([part.cycles for part in parts]),
+        worker_ns={
+            mode: sum(part.worker_ns[mode] for part in parts)
+            for mode in parts[0].worker_ns
+        },
+        stops=stops(*traces),
+        allocated_bytes=sum(known) if len(known) == len(allocated) else None,
+        **{name: sum(getattr(p, name) for p in parts) for name in _COUNTED},
     )
 
 

@@ -19,15 +19,13 @@ from pprofdiff.analysis.judge.totals import all_paired
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds, stacks_of
 from pprofdiff.analysis.traces.catalogue import MMU, TraceFigure
-from pprofdiff.analysis.traces.goroutines import STATE_TIMES
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES, Groups
 from pprofdiff.analysis.traces.latency import blocks
-from pprofdiff.analysis.traces.several import SeveralTraces, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import (
     TABLES,
-    TableName,
     changes_of,
+    run_ratios,
     times_of,
 )
 from pprofdiff.analysis.traces.time import BLOCKED, GoroutineTime, goroutine_time
@@ -72,7 +70,7 @@ class GroupPair(NamedTuple):
 class TracedRow(NamedTuple):
     """A table row, named by key or function, and how it changed over runs."""
 
-    table: TableName
+    table: str
     row: str
     change: Estimate[float]
 
@@ -82,7 +80,7 @@ class TraceDiff:
     """Base and new traces; `rates` are ops per second (base, new) if known.
 
     `identity` matches functions. `runs` has each side's traces by `Capture.run`; with
-    several, `base` and `new` are their sums (`several.SeveralTraces`). `in_turns` is
+    several, `base` and `new` are their sums. `in_turns` is
     true if runs of base and new alternated, first with first.
     """
 
@@ -187,7 +185,7 @@ class TraceDiff:
         """Whether a side has traces of several runs."""
         return any(len(side.parts) > 1 for side in self.sides)
 
-    def changes(self, table: TableName) -> Mapping[Hashable, Estimate[float]]:
+    def changes(self, table: str) -> Mapping[Hashable, Estimate[float]]:
         """Return the change of each row of a table; empty without several runs.
 
         Keys are those of `tables.TABLES`; for goroutines by function, a `GroupPair`.
@@ -204,7 +202,7 @@ class TraceDiff:
                 name = key.name if isinstance(key, GroupPair) else str(key)
                 yield TracedRow(table, name, change)
 
-    def _judged(self, table: TableName) -> dict[Hashable, Estimate[float]]:
+    def _judged(self, table: str) -> dict[Hashable, Estimate[float]]:
         of, by = TABLES[table]
         keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
         if table.startswith("goroutines."):
@@ -250,15 +248,12 @@ class TraceDiff:
 
     def _moved(self, pair: GroupPair, base: Groups, new: Groups) -> float:
         """Return the scaled change in a group's running, runnable and syscall time."""
-        amounts = [
-            0
-            if row < 0
-            else int(
-                groups.exec_ns[row] + groups.sched_wait_ns[row] + groups.syscall_ns[row]
-            )
-            for groups, row in ((base, pair.base), (new, pair.new))
-        ]
-        return abs(self.normalization.delta(amounts[0], amounts[1]))
+        old, now = (
+            sum(int(column[row]) for column in columns if row >= 0)
+            for side, row in ((base, pair.base), (new, pair.new))
+            for columns in [(side.exec_ns, side.sched_wait_ns, side.syscall_ns)]
+        )
+        return abs(self.normalization.delta(old, now))
 
     @cached_property
     def latency_changes(self) -> dict[str, Change]:
@@ -274,7 +269,9 @@ class TraceDiff:
     @cached_property
     def run_ratios(self) -> Mapping[str, Estimate[float]]:
         """Figures over all traces, by key; empty unless a side has several runs."""
-        return run_ratios(self.runs, in_turns=self.in_turns)
+        if not self.several:
+            return {}
+        return run_ratios(self.base.parts, self.new.parts, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
         """Return whether a figure's change is within noise over several runs."""
@@ -440,7 +437,7 @@ def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
     if len(runs) == 1:
         return runs[0]
     one = _longest(runs)
-    return SeveralTraces(one.label, one.path, one.trace, one.others, runs)
+    return TraceSide(one.label, one.path, one.trace, one.others, runs)
 
 
 def _runs(label: str, traces: Sequence[Capture[Trace]]) -> dict[int, TraceSide]:

@@ -20,7 +20,7 @@ from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.snapshot import at_end
 from pprofdiff.analysis.traces.unit_time import running_if_named
-from pprofdiff.analysis.traces.waited import spent_in_calls, spent_waiting
+from pprofdiff.analysis.traces.waited import spent_off
 from pprofdiff.model.traces.trace import Intervals, ProcessorIntervals, Rows, Trace
 from pprofdiff.unused_memory import give_back
 
@@ -41,8 +41,7 @@ _TOLD: tuple[Callable[[TraceSide], object], ...] = (
 # What the full tables and the JSON need in addition. The few reports with moments,
 # Perfetto slices or chains of waits read the rows again.
 _SHOWN: tuple[Callable[[TraceSide], object], ...] = (
-    spent_waiting,
-    spent_in_calls,
+    spent_off,
     lambda side: side.running_at_once,
     lambda side: side.runnable_at_once,
     lambda side: side.utilisation,

@@ -6,6 +6,7 @@ time, or per op (`TraceDiff.mode`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,14 +15,14 @@ from pandas.api.types import union_categoricals
 
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.traces.catalogue import FIGURES
-from pprofdiff.analysis.traces.groups import Groups
-from pprofdiff.analysis.traces.quantiles import QUANTILES, Quantiles
-from pprofdiff.analysis.traces.waited import End, Wait, lines_of, waited
+from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.quantiles import QUANTILES
+from pprofdiff.analysis.traces.waited import End, Wait, Waited, lines_of, waited
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.compare import StateTime, TraceDiff
 
 _TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")
 _SIDES = ("base", "new")
@@ -30,23 +31,19 @@ _SIDES = ("base", "new")
 def states_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per state of application goroutines, blocked by reason."""
     rows = diff.states
-    base = np.array([row.base_ns for row in rows], np.int64)
-    new = np.array([row.new_ns for row in rows], np.int64)
     names = {"state": [row.state for row in rows], "reason": [r.reason for r in rows]}
-    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+    return pd.DataFrame({**names, **_compared(diff, "", *_times(rows))})
 
 
 def waits_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row per place where goroutines wait and end of the wait."""
     rows, lines = waited(diff), lines_of(diff)
-    base = np.array([row.base_ns for row in rows], np.int64)
-    new = np.array([row.new_ns for row in rows], np.int64)
     names = {
         **{name: [getattr(row.wait, name) for row in rows] for name in Wait._fields},
         "line": [lines.get(row.wait, "") for row in rows],
         **{f"end_{n}": [getattr(row.end, n) for row in rows] for n in End._fields},
     }
-    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+    return pd.DataFrame({**names, **_compared(diff, "", *_times(rows))})
 
 
 def groups_frame(
@@ -112,7 +109,7 @@ def stops_frame(diff: TraceDiff) -> pd.DataFrame:
     columns["delta_count"] = counts[1] - counts[0]
     columns |= _compared(diff, "total", *totals)
     for side, stops in zip(_SIDES, by_kind, strict=True):
-        longest = [_longest(stops[k].duration if k in stops else None) for k in kinds]
+        longest = [stops[k].duration.max_ns if k in stops else None for k in kinds]
         columns[f"{side}_longest_ns"] = pd.array(longest, "Int64")
     return pd.DataFrame(columns, index=pd.Index(kinds, name="kind", dtype=object))
 
@@ -166,6 +163,10 @@ def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def _times(rows: Sequence[StateTime] | Sequence[Waited]) -> Column:
+    return np.array([(row.base_ns, row.new_ns) for row in rows], np.int64).T
+
+
 def _compared(
     diff: TraceDiff, name: str, base: Column, new: Column
 ) -> dict[str, object]:
@@ -192,7 +193,3 @@ def _total(groups: Groups, name: str) -> Column:
 def _at(column: Column, rows: Column, missing: int = 0) -> Column:
     values: Column = np.append(column, missing)[rows].astype(np.int64)
     return values
-
-
-def _longest(quantiles: Quantiles | None) -> int | None:
-    return None if quantiles is None else quantiles.max_ns

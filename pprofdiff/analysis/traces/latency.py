@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,24 +93,16 @@ class Waits:
             first = here.stop
         return column
 
-    @cached_property
-    def gc_mark_ns(self) -> Column:
-        """How much of each wait overlaps GC marking (int64)."""
-        return self._column(_marking)
-
-    @cached_property
-    def stw_ns(self) -> Column:
-        """How much of each wait overlaps STW pauses (int64)."""
-        return self._column(_stopped)
-
-    @cached_property
-    def busy_ns(self) -> Column:
-        """How much of each wait passes with no P idle (int64)."""
-        return self._column(busy_times)
+    def held_up_ns(self, name: str) -> Column:
+        """Return how much of each wait overlaps the times of `_HELD_UP` (int64)."""
+        column = np.empty(len(self), np.int64)
+        for here, lasts in self._overlaps(_HELD_UP[name]):
+            column[here] = lasts
+        return column
 
     @cached_property
     def busy_totals(self) -> BusyTotals:
-        """Sums of `busy_ns` and of its complement, without building the column."""
+        """How long waits are while no P is idle, and while one is."""
         busy = idle = 0
         both = zip(self._overlaps(busy_times), self._overlaps(_stopped), strict=True)
         for (here, none_idle), (_, stopped) in both:
@@ -121,13 +113,11 @@ class Waits:
 
     @cached_property
     def during_ns(self) -> dict[str, int]:
-        """Sums of `gc_mark_ns`, `stw_ns` and `busy_ns`, keyed by these names."""
-        marking, stopped = (
-            sum(int(lasts.sum()) for _, lasts in self._overlaps(times_of))
-            for times_of in (_marking, _stopped)
-        )
-        busy = self.busy_totals.busy_ns
-        return {"gc_mark_ns": marking, "stw_ns": stopped, "busy_ns": busy}
+        """How much of all waits overlaps each of `_HELD_UP`."""
+        return {
+            name: sum(int(lasts.sum()) for _, lasts in self._overlaps(times_of))
+            for name, times_of in _HELD_UP.items()
+        }
 
     def while_marking_ns(self, goroutines: Mask) -> int:
         """Return how long the marked goroutines waited during GC marking."""
@@ -135,12 +125,6 @@ class Waits:
             int(lasts[goroutines[self.goroutine[here]]].sum())
             for here, lasts in self._overlaps(_marking)
         )
-
-    def _column(self, times_of: Callable[[Trace], TimeSet]) -> Column:
-        column = np.empty(len(self), np.int64)
-        for here, lasts in self._overlaps(times_of):
-            column[here] = lasts
-        return column
 
     def _overlaps(
         self, times_of: Callable[[Trace], TimeSet]
@@ -198,8 +182,8 @@ class Waits:
             "goroutine": goroutines.id[self.goroutine],
             "name": pd.Categorical.from_codes(place[self.goroutine], pd.Index(names)),
         }
-        for part in ("cut", "gc_mark_ns", "stw_ns", "busy_ns"):
-            columns[part] = getattr(self, part)
+        columns |= {"cut": self.cut}
+        columns |= {name: self.held_up_ns(name) for name in _HELD_UP}
         cause = pd.Categorical.from_codes(self.cause, pd.Index(self.causes))
         return pd.DataFrame({**columns, "cause": cause})
 
@@ -235,6 +219,14 @@ def busy_times(trace: Trace) -> TimeSet:
     return trace.once("busy", all_processors_busy)
 
 
+_HELD_UP: Mapping[str, Callable[[Trace], TimeSet]] = {
+    "gc_mark_ns": _marking,
+    "stw_ns": _stopped,
+    "busy_ns": busy_times,
+}
+"""When waits pass during GC marking, during STW pauses and with no P idle."""
+
+
 def runnable(trace: Trace) -> Waits:
     """Return all runnable intervals of a trace."""
     intervals = trace.intervals
@@ -268,6 +260,8 @@ def runnable(trace: Trace) -> Waits:
 
 def together(parts: Sequence[Waits]) -> Waits:
     """Return the waits of several traces as one table."""
+    if len(parts) == 1:
+        return parts[0]
     traces = tuple([trace for part in parts for trace in part.traces])
     sizes = [sum(len(t.goroutines) for t in part.traces) for part in parts]
     before = np.cumsum([0, *sizes[:-1]])

@@ -15,8 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.goroutines import root_name
-from pprofdiff.analysis.traces.groups import is_system, is_tracing
+from pprofdiff.analysis.traces.goroutines import is_system, is_tracing, root_name
 from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_within
 from pprofdiff.analysis.traces.mutators import worst_window
 from pprofdiff.analysis.traces.side import TraceSide

@@ -14,8 +14,8 @@ from msgspec import Struct
 from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.interval_rows import waits_throughout
+from pprofdiff.analysis.traces.profiles import StateName, state_profile
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.analysis.traces.states import StateName, state_profile
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.arrays import Column, Mask
@@ -133,7 +133,10 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
 def _movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     runs = [
-        [_cells(part, state, keys) for part in side.parts]
+        [
+            _added((one.place.key(keys), one) for one in spent(p, state))
+            for p in side.parts
+        ]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
     ]
     old_ns, now_ns = (
@@ -187,10 +190,6 @@ def _sum(some: _Cell, more: _Cell) -> _Cell:
 def spent(side: TraceSide, state: StateName) -> list[_Cell]:
     """Return one trace's totals by place; computed once per trace."""
     return side.trace.once(f"spent {state}", lambda _: _spent(side, state))
-
-
-def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
-    return _added((one.place.key(keys), one) for one in spent(side, state))
 
 
 def _spent(side: TraceSide, state: StateName) -> list[_Cell]:
@@ -270,21 +269,28 @@ class StackFrames(Struct, frozen=True, eq=False):
         # Each location of a trace's profile has exactly one line.
         frames = profile.locations.line_function[profile.stack_locations]
         offsets = profile.stack_offsets
-        packages = [package_of(text) for text in texts]
-        named = list(zip(packages, texts, strict=True))
-        system = _marked([bool(_SYSTEM_CALLS.match(p)) for p in packages])
-        runtime = _marked(
-            [
-                bool(_RUNTIME.match(p or text) or _LINKED.match(text))
-                for p, text in named
-            ]
+        system, runtime, main, wraps = (
+            np.array(
+                [
+                    (
+                        bool(_SYSTEM_CALLS.match(package)),
+                        bool(_RUNTIME.match(package or text) or _LINKED.match(text)),
+                        package == "main",
+                        bool(_WRAPPER.search(text)),
+                    )
+                    for text in texts
+                    for package in [package_of(text)]
+                ],
+                np.bool_,
+            )
+            .reshape(-1, 4)
+            .T
         )
-        main = _marked([package == "main" for package in packages])
-        wraps = _marked([bool(_WRAPPER.search(text)) for text in texts])
         own = owned(texts) & ~system
         owner = first_in_row(own[frames], offsets)
         other = first_in_row(~runtime[frames], offsets)
-        above = _after(offsets, owner)
+        place = owner[row_of_item(offsets)]
+        above = (place >= 0) & (np.arange(len(place)) > place)
         under = first_in_row(main[frames] & above, offsets)
         under[np.append(main[frames], False)[owner] & (owner >= 0)] = -1
         root = offsets[1:] - 1
@@ -324,18 +330,6 @@ class StackFrames(Struct, frozen=True, eq=False):
         """Return the names (string indices) of frames, `otherwise` for -1."""
         names = np.append(self.names, 0)
         return np.where(position >= 0, names[position], otherwise)
-
-
-def _marked(answers: list[bool]) -> Mask:
-    return np.array(answers, np.bool_)
-
-
-def _after(offsets: Offsets, position: Column) -> Mask:
-    """Mark frames nearer the root than their stack's position, if it has one."""
-    row = row_of_item(offsets)
-    place = position[row]
-    marked: Mask = (place >= 0) & (np.arange(len(row)) > place)
-    return marked
 
 
 def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:

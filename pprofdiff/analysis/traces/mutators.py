@@ -163,13 +163,6 @@ def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
     return bottom
 
 
-def _integral(series: Utilisation) -> Shares:
-    """Return the program's nanoseconds up to each row (float64)."""
-    total = np.zeros(len(series.time_ns))
-    np.cumsum(series.share[:-1] * np.diff(series.time_ns), out=total[1:])
-    return total
-
-
 def _turns(series: Utilisation, window: int) -> Column:
     """Return the window starts at which an edge meets a change, and both extremes.
 
@@ -184,7 +177,8 @@ def _turns(series: Utilisation, window: int) -> Column:
 
 def _gained(series: Utilisation, left: Column, window: int) -> Shares:
     """Return the program's nanoseconds in each window from `left` on (float64)."""
-    time, total = series.time_ns - series.time_ns[0], _integral(series)
+    time = series.time_ns - series.time_ns[0]
+    total = np.append(0.0, np.cumsum(series.share[:-1] * np.diff(time)))
     gained = np.interp(left + window, time, total) - np.interp(left, time, total)
     return np.asarray(gained, np.float64)
 

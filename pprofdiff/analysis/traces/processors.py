@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.traces.groups import both_groups
-from pprofdiff.analysis.traces.interval_rows import (
-    lengths,
-    previous,
-)
-from pprofdiff.analysis.traces.tasks import PERIOD_NS
+from pprofdiff.analysis.traces.goroutines import both_groups
+from pprofdiff.analysis.traces.interval_rows import lengths, previous
+from pprofdiff.analysis.traces.profiles import PERIOD_NS
 from pprofdiff.analysis.traces.time_sets import (
     TimeSet,
     open_at_once,
@@ -67,12 +64,11 @@ class Processors(Struct, frozen=True, eq=False):
         """Return one row per P: its id, times and steals."""
         import pandas as pd
 
-        names = ("id", *PER_PROCESSOR)
+        names = ("id", *_PER_PROCESSOR)
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
 
-PER_PROCESSOR = ("life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
-"""The columns of `Processors` that add up over traces."""
+_PER_PROCESSOR = ("life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +99,24 @@ def processors(trace: Trace) -> Processors:
     )
 
 
+def all_processors(parts: Sequence[Processors]) -> Processors:
+    """Return what each P did, summed over traces."""
+    if len(parts) == 1:
+        return parts[0]
+    ids, row = np.unique(np.concatenate([p.id for p in parts]), return_inverse=True)
+    return Processors(
+        gomaxprocs=Series.concatenate([part.gomaxprocs for part in parts]),
+        wall_ns=sum(part.wall_ns for part in parts),
+        capacity_ns=sum(part.capacity_ns for part in parts),
+        goroutine_ns=sum(part.goroutine_ns for part in parts),
+        id=ids,
+        **{
+            name: sums(row, np.concatenate([getattr(p, name) for p in parts]), len(ids))
+            for name in _PER_PROCESSOR
+        },
+    )
+
+
 def _spent(trace: Trace) -> Column:
     """Return the time of each P in each state, shape (states, Ps)."""
     rows = trace.processor_intervals
@@ -130,15 +144,19 @@ def concurrency(trace: Trace, state: State) -> Concurrency:
 
 def at_once(parts: Sequence[Concurrency], walls_ns: Sequence[int]) -> Concurrency:
     """Return the mean over all traced time, and the maximum of any trace."""
-    if len(parts) == 1:
-        return parts[0]
-    known = [
-        (one.mean, wall)
-        for one, wall in zip(parts, walls_ns, strict=True)
-        if one.mean is not None
-    ]
-    mean = sum(mean * wall for mean, wall in known) / sum(walls_ns) if known else None
+    mean = mean_over([one.mean for one in parts], walls_ns)
     return Concurrency(mean, max(one.most for one in parts))
+
+
+def mean_over(parts: Sequence[float | None], walls_ns: Sequence[int]) -> float | None:
+    """Return the mean of traces' figures over all traced time, None if one is None."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if len(known) == 1:
+        return known[0]
+    used = sum(part * wall for part, wall in zip(known, walls_ns, strict=True))
+    return used / sum(walls_ns)
 
 
 def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
@@ -202,14 +220,3 @@ def cores(trace: Trace) -> float | None:
     if processors(trace).goroutine_ns < _FEWEST * PERIOD_NS:
         return None
     return len(samples) * PERIOD_NS / wall
-
-
-def mean_cores(parts: Sequence[float | None], walls_ns: Sequence[int]) -> float | None:
-    """Return the mean of `cores` over all traced time, None if one is None."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or not known:
-        return None
-    if len(known) == 1:
-        return known[0]
-    used = sum(part * wall for part, wall in zip(known, walls_ns, strict=True))
-    return used / sum(walls_ns)

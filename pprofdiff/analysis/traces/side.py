@@ -1,30 +1,48 @@
-"""One build's execution trace, analyzed lazily; results are kept with the trace."""
+"""One build's execution traces, analyzed lazily; results are kept with each trace.
+
+Times and counts of several traces are sums, in whole nanoseconds. Quantiles are over
+the durations of all traces: waits, STW pauses, tasks and regions. Series over time and
+MMU come from the longest trace.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
 from pprofdiff.analysis.caveat import Caveat
-from pprofdiff.analysis.traces.collector import Collections, collections, triggers
-from pprofdiff.analysis.traces.groups import Groups, both_groups
+from pprofdiff.analysis.traces.collector import (
+    Collections,
+    all_collections,
+    collections,
+    triggers,
+)
+from pprofdiff.analysis.traces.goroutines import Groups, added_up, both_groups
 from pprofdiff.analysis.traces.latency import (
     Waits,
     by_cause,
     by_group,
     runnable,
+    together,
 )
 from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
 from pprofdiff.analysis.traces.processors import (
     Concurrency,
     Processors,
+    all_processors,
     at_once,
     concurrency,
     cores,
-    mean_cores,
+    mean_over,
     processors,
 )
-from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles, quantiles
+from pprofdiff.analysis.traces.quantiles import (
+    GroupQuantiles,
+    Quantiles,
+    grouped_quantiles,
+    quantiles,
+)
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.model.arrays import Column, Mask
 from pprofdiff.model.traces.trace import State, Trace
@@ -35,21 +53,24 @@ _SHORT_NS = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class TraceSide:
-    """One build's trace, analyzed lazily.
+    """One build's trace, or several, one per run: `runs`.
 
-    `others` counts further traces of the side. `several.SeveralTraces` is a side that
-    sums over its `parts`.
+    Of several, `trace` and `path` are the longest's, and goroutines are numbered from
+    trace to trace, in order: `Groups.group_of` has one entry for each, and
+    `Waits.goroutine` indexes them. Times are on each trace's own clock. `others` counts
+    further traces of the run.
     """
 
     label: str
     path: str
     trace: Trace
     others: int = 0
+    runs: tuple[TraceSide, ...] = ()
 
     @property
     def parts(self) -> tuple[TraceSide, ...]:
         """The side's traces, each as a side."""
-        return (self,)
+        return self.runs or (self,)
 
     @property
     def longest(self) -> TraceSide:
@@ -66,20 +87,20 @@ class TraceSide:
         """The total length of all traces in ns."""
         return sum(trace.end_ns - trace.start_ns for trace in self.traces)
 
-    @property
+    @cached_property
     def groups(self) -> Groups:
         """Times by root function."""
-        return self.trace.once("groups", both_groups)[0]
+        return added_up([trace.once("groups", both_groups)[0] for trace in self.traces])
 
-    @property
+    @cached_property
     def by_creation(self) -> Groups:
         """Times by the function that created the goroutines."""
-        return self.trace.once("groups", both_groups)[1]
+        return added_up([trace.once("groups", both_groups)[1] for trace in self.traces])
 
-    @property
+    @cached_property
     def waits(self) -> Waits:
         """All runnable intervals."""
-        return self.trace.once("waits", runnable)
+        return together([trace.once("waits", runnable) for trace in self.traces])
 
     @cached_property
     def measured(self) -> Mask:
@@ -106,22 +127,33 @@ class TraceSide:
     @cached_property
     def group_waits(self) -> GroupQuantiles:
         """Latencies by root function."""
-        return by_group(self.waits, self.trace)
+        waits, groups = self.waits, self.groups
+        if not self.runs:
+            return by_group(waits, self.trace)
+        group = groups.group_of[waits.goroutine[waits.known]]
+        lasts = waits.duration_ns[waits.known]
+        return grouped_quantiles(group, lasts, tuple(groups.names))
 
-    @property
+    @cached_property
     def collections(self) -> Collections:
         """What the garbage collector did."""
-        return self.trace.once("collections", collections)
+        parts = [trace.once("collections", collections) for trace in self.traces]
+        return all_collections(parts, self.traces)
 
     @cached_property
     def triggers(self) -> dict[str, int]:
-        """The number of GC cycles by cause."""
-        return triggers(self.trace)
+        """The number of GC cycles by cause, most frequent first."""
+        if not self.runs:
+            return triggers(self.trace)
+        causes = sum((Counter(run.triggers) for run in self.runs), Counter[str]())
+        return dict(sorted(causes.items(), key=lambda one: (-one[1], one[0])))
 
-    @property
+    @cached_property
     def processors(self) -> Processors:
         """What each P did."""
-        return self.trace.once("processors", processors)
+        return all_processors(
+            [trace.once("processors", processors) for trace in self.traces]
+        )
 
     @property
     def running_at_once(self) -> Concurrency:
@@ -159,7 +191,7 @@ class TraceSide:
     def cores(self) -> float | None:
         """How many CPUs the process used, by the CPU samples of all traces."""
         parts = [trace.once("cores", cores) for trace in self.traces]
-        return mean_cores(parts, [part.wall_ns for part in self.parts])
+        return mean_over(parts, [part.wall_ns for part in self.parts])
 
     def of_program(self, column: str, place: int | None = None) -> int:
         """Return the sum of a column of `groups` over application goroutines.
@@ -176,7 +208,12 @@ class TraceSide:
         return int(getattr(self.groups, column).sum()) - self.of_program(column)
 
     def caveats(self) -> list[Caveat]:
-        """Return caveats: a short or truncated trace, or one of several."""
+        """Return caveats: short or truncated traces, and which figures are of one."""
+        if self.runs:
+            known = [caveat for run in self.runs for caveat in run.caveats()]
+            cut = [caveat for caveat in known if caveat.id == "trace-cut"]
+            short = self._short(f"{len(self.runs)} traces together")
+            return [*short, *cut, self._of_one()]
         caveats = self._short("a trace")
         missing = self.trace.missing
         if missing is not None:
@@ -197,6 +234,15 @@ class TraceSide:
                 )
             )
         return caveats
+
+    def _of_one(self) -> Caveat:
+        text = (
+            f"{self.label}: {len(self.runs)} traces, added up; heap over time and MMU "
+            f"are of the longest, {self.path}"
+        )
+        if left := self.others + 1 - len(self.runs):
+            text += f"; {left} more of runs that have a longer one are left out"
+        return Caveat("trace-several", text)
 
     def _short(self, what: str) -> list[Caveat]:
         if self.wall_ns >= _SHORT_NS:

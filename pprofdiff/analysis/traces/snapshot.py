@@ -9,7 +9,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.diff import compare as compare_profiles
 from pprofdiff.analysis.profiles.side import side as side_of
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.analysis.traces.profiles import (
     KeyedSums,
     frames_of,

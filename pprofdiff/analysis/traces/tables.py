@@ -16,23 +16,8 @@ from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.calibration import TRACED, TRACED_LEAST
 from pprofdiff.analysis.judge.judge import judged_ratios
 from pprofdiff.analysis.judge.judgement import Runs
-from pprofdiff.analysis.traces.catalogue import figures_of
+from pprofdiff.analysis.traces.catalogue import ALONE, figures_of
 from pprofdiff.analysis.traces.side import TraceSide
-
-TableName = Literal[
-    "states",
-    "latency",
-    "goroutines.running",
-    "goroutines.runnable",
-    "created.running",
-    "created.runnable",
-    "causes",
-    "gc",
-    "stops",
-    "processors",
-    "tasks",
-    "regions",
-]
 
 K = TypeVar("K", bound=Hashable)
 
@@ -71,6 +56,22 @@ def changes_of(
     columns = (*(np.exp(one).tolist() for one in logs), judged.mark[known].tolist())
     names = (keys[row] for row in known.tolist())
     return dict(zip(names, map(Estimate, *columns), strict=True))
+
+
+def run_ratios(
+    base: Sequence[TraceSide], new: Sequence[TraceSide], *, in_turns: bool
+) -> Mapping[str, Estimate[float]]:
+    """Return ratios of the `ALONE` figures known and above 0 in every trace, by key.
+
+    They are of geometric means over runs, judged as one table.
+    """
+    sides = [
+        [{figure.key: figure.of_run(run) or 0.0 for figure in ALONE} for run in side]
+        for side in (base, new)
+    ]
+    known = [f.key for f in ALONE if all(run[f.key] > 0 for s in sides for run in s)]
+    old, now = ([{key: run[key] for key in known} for run in side] for side in sides)
+    return changes_of(old, now, in_turns=in_turns)
 
 
 def times_of(
@@ -150,7 +151,7 @@ def _durations(what: str) -> Callable[[TraceSide], dict[str, float]]:
     return of
 
 
-TABLES: dict[TableName, Table] = {
+TABLES = {
     "states": Table(_states),
     "latency": Table(_declared("latency"), "each"),
     "goroutines.running": Table(_of_groups("groups", "exec_ns")),

@@ -1,4 +1,4 @@
-"""What the program annotates: durations of user tasks and regions; also CPU samples."""
+"""What the program annotates: durations of user tasks and regions."""
 
 from __future__ import annotations
 
@@ -8,33 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
-from pprofdiff.analysis.traces.goroutines import root_name
-from pprofdiff.analysis.traces.profiles import (
-    KeyedSums,
-    SampleLabel,
-    frames_of,
-    profile_of,
-    sum_by_key,
-)
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
     Quantiles,
     grouped_quantiles,
 )
 from pprofdiff.model.csr import grouped
-from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.model.traces.timeline import Regions, Tasks
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-PERIOD_NS = 10_000_000
-"""CPU time per sample: ``pprof.StartCPUProfile`` always samples at 100 Hz."""
-
-_SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 
 
 class Durations(Struct, frozen=True, eq=False):
@@ -89,36 +74,3 @@ def _durations(parts: Sequence[tuple[Trace, Tasks | Regions]]) -> Durations:
     times = grouped_quantiles(group[whole], (end_ns - start_ns)[whole], texts)
     counts = dict(zip(texts, np.bincount(group).tolist(), strict=True))
     return Durations(dict(sorted(counts.items())), times)
-
-
-def cpu_profile(trace: Trace) -> Profile | None:
-    """Return the CPU samples in a trace as a profile, None if there are none.
-
-    Sample types are samples (count) and cpu (nanoseconds, by `PERIOD_NS`: a trace does
-    not record the rate). The label ``goroutine`` is the root function of the running
-    goroutine.
-    """
-    samples = trace.samples
-    if not len(samples):
-        return None
-    roots, group = grouped(trace.goroutines.name)
-    # Place 0 stands for no goroutine.
-    names = ["", *(root_name(trace.strings[i]) for i in roots.tolist())]
-    name = np.append(group + 1, 0)[samples.goroutine]
-    values = np.tile(np.array((1, PERIOD_NS), np.int64), (len(samples), 1))
-    keys = np.stack((samples.stack.astype(np.int64), name))
-    total = sum_by_key([KeyedSums(keys, values)], 2)
-    stack, name = total.keys
-    profile = profile_of(
-        trace,
-        frames_of(trace, stack),
-        total.values,
-        _SAMPLE_TYPES,
-        [SampleLabel("goroutine", names, name)],
-    )
-    return replace(
-        profile,
-        period_type=_SAMPLE_TYPES[1],
-        period=PERIOD_NS,
-        duration_ns=trace.end_ns - trace.start_ns,
-    )

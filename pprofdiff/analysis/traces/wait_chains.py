@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from pprofdiff.analysis.traces.groups import of_tracing
+from pprofdiff.analysis.traces.goroutines import of_tracing
 from pprofdiff.analysis.traces.interval_rows import RowFinder, owners_of, row_ends
 from pprofdiff.model.arrays import Column, Integers
 from pprofdiff.model.csr import distinct, expand, offsets_of, order_of, slices
@@ -123,7 +123,7 @@ class WaitChains(Struct, frozen=True, eq=False):
             owner = owners_of(self.trace.intervals.offsets, rows)
             start = self.trace.intervals.start_ns[rows]
             lasts = row_ends(self.trace, rows, owner) - start
-            follow.charge(root_of[rows].astype(np.int64), rows, lasts)
+            follow.nodes.charge(root_of[rows].astype(np.int64), row.end[rows], lasts)
         none = np.zeros(0, np.int64)
         held = none, none, none
         for first in range(0, len(self.row), _WAITS):
@@ -162,14 +162,6 @@ class _Following:
         self._intervals = chains.trace.intervals
         self._bits = len(self._intervals).bit_length()
 
-    def charge(self, node: Column, rows: Integers, ns: Column) -> None:
-        """Add ns of nodes at the ends that rows are."""
-        self.nodes.charge(node, self._row.end[rows], ns)
-
-    def charge_ended(self, node: Column, wait: Integers, ns: Column) -> None:
-        """Add ns of nodes at what goroutines did when they ended waits."""
-        self.nodes.charge(node, self._row.ended[wait], ns)
-
     def one_further(
         self, node: Column, wait: Column, many: Column
     ) -> tuple[Column, Column, Column]:
@@ -195,7 +187,7 @@ class _Following:
         cut = np.flatnonzero(last >= first)
         tail = last[cut]
         held = many[cut] * (until[cut] - start_ns[tail])
-        self.charge_ended(node[cut], ended[cut], held)
+        self.nodes.charge(node[cut], self._row.ended[ended[cut]], held)
         until[cut] = start_ns[first[cut]]
         # All but the last piece begin with a wait, behind which is the next piece.
         final = np.cumsum(counts) - 1
@@ -203,10 +195,10 @@ class _Following:
         born = at[final] >= 0
         throughout = born & (at[final] == last[final])
         some = final[throughout]
-        self.charge_ended(node[some], ended[some], held[throughout])
+        self.nodes.charge(node[some], self._row.ended[ended[some]], held[throughout])
         some = final[born & ~throughout]
-        self.charge(node[some], at[some], held[born & ~throughout])
-        self.nodes.charge_unborn(node[final[~born]], held[~born])
+        self.nodes.charge(node[some], self._row.end[at[some]], held[born & ~throughout])
+        self.nodes.charge(node[final[~born]], self._row.ends, held[~born])
         whole = cut[first[cut] < tail]
         return self._rows(node[whole], first[whole], last[whole], many[whole])
 
@@ -237,7 +229,7 @@ class _Following:
         held = row[own]
         start_ns = self._intervals.start_ns
         lasts = start_ns[held + 1] - start_ns[held]
-        self.charge(node[own], held, many[own] * lasts)
+        self.nodes.charge(node[own], self._row.end[held], many[own] * lasts)
         further = np.flatnonzero(wait >= 0)
         place = self._row.place[row[further]]
         node = self.nodes.below(node[further], place)
@@ -270,13 +262,9 @@ class _Nodes:
                 grown[: len(old)] = old
                 setattr(self, name, grown)
 
-    def charge(self, node: Column, end: Integers, ns: Column) -> None:
-        """Add ns of nodes at ends."""
+    def charge(self, node: Column, end: Integers | int, ns: Column) -> None:
+        """Add ns of nodes at ends; behind the last is a goroutine not created yet."""
         np.add.at(self._ns.reshape(-1), node * self._ns.shape[1] + end, ns)
-
-    def charge_unborn(self, node: Column, ns: Column) -> None:
-        """Count ns of nodes in which a goroutine had not been created."""
-        np.add.at(self._ns[:, -1], node, ns)
 
     def below(self, node: Column, place: Integers) -> Column:
         """Return the nodes of places below others; missing ones are made."""

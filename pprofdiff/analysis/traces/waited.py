@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.analysis.traces.interval_rows import (
     lengths,
     owners_of,
@@ -77,7 +79,7 @@ class End(NamedTuple):
     call: str
 
 
-SYSTEM_CALL, RUNNABLE = "system call", "runnable"
+SYSTEM_CALL, RUNNABLE = _OWN = "system call", "runnable"
 """Reasons for which goroutines are off the CPU without waiting for another."""
 
 _ELSEWHERE = Wait("", "", "")
@@ -128,7 +130,8 @@ def chained(diff: TraceDiff) -> tuple[Chained, ...]:
     A side's times add up exactly to these goroutines' blocked time. Functions have
     new's names.
     """
-    return diff.once("chained", lambda diff: _added_up(diff, spent_waiting))
+    rows = off_cpu_chains(diff)
+    return tuple(row for row in rows if row.chain.waits[0].reason not in _OWN)
 
 
 def waited(diff: TraceDiff) -> tuple[Waited, ...]:
@@ -142,14 +145,12 @@ def off_cpu_chains(diff: TraceDiff) -> tuple[Chained, ...]:
     These have the reasons `SYSTEM_CALL` and `RUNNABLE`. A side's times add up exactly
     to the goroutines' time off the CPU.
     """
-    return diff.once("off cpu chains", lambda diff: _added_up(diff, _spent_off))
+    return diff.once("off cpu chains", lambda diff: _added_up(diff, worker_names(diff)))
 
 
 def off_cpu_of_all(diff: TraceDiff) -> tuple[Chained, ...]:
     """Return `off_cpu_chains` of all goroutines, including the runtime's."""
-    return _added_up(
-        diff, _spent_off, ({*diff.base.groups.names}, {*diff.new.groups.names})
-    )
+    return _added_up(diff, [{*side.groups.names} for side in diff.sides])
 
 
 def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
@@ -159,41 +160,39 @@ def off_cpu(diff: TraceDiff) -> tuple[Waited, ...]:
 
 def off_cpu_by_run(diff: TraceDiff) -> Runs[Mapping[End, int]]:
     """Return the time of each end of `off_cpu` in each trace, raw ns, if above 0."""
-    shown, runs = _of_runs(diff, _spent_off, worker_names(diff))
-    sides: list[tuple[Counter[End], ...]] = []
-    for side in runs:
-        ends = tuple(Counter[End]() for _ in side)
-        for run, cells in zip(ends, side, strict=True):
-            for key, ns in cells.items():
-                run[shown[key].end] += ns
-        sides.append(ends)
+    shown, runs = _of_runs(diff, worker_names(diff))
+    sides = [tuple(Counter[End]() for _ in side) for side in runs]
+    for ends, cells in zip(chain(*sides), chain(*runs), strict=True):
+        for key, ns in cells.items():
+            ends[shown[key].end] += ns
     return Runs(sides[0], sides[1], diff.in_turns)
 
 
 def end_changes(diff: TraceDiff) -> Mapping[End, Estimate[float]]:
     """Return the change of each end's time over runs, without ends that take little."""
-    return diff.once("end changes", _end_changes)
 
+    def made(diff: TraceDiff) -> dict[End, Estimate[float]]:
+        runs = off_cpu_by_run(diff)
+        return diff.changes_of_times(runs.base, runs.new)
 
-def _end_changes(diff: TraceDiff) -> dict[End, Estimate[float]]:
-    runs = off_cpu_by_run(diff)
-    return diff.changes_of_times(runs.base, runs.new)
+    return diff.once("end changes", made)
 
 
 def _by_place(diff: TraceDiff, rows: Iterable[Chained]) -> tuple[Waited, ...]:
-    times: dict[tuple[Wait, End], tuple[int, int]] = {}
-    for (_, waits, end), base_ns, new_ns in rows:
-        base, new = times.get((waits[0], end), (0, 0))
-        times[waits[0], end] = base + base_ns, new + new_ns
+    times = _summed(((row.chain.waits[0], row.chain.end), *row[1:]) for row in rows)
     return _sorted(diff, [Waited(*pair, *ns) for pair, ns in times.items()])
 
 
-def _added_up(
-    diff: TraceDiff,
-    spent: Callable[[TraceSide], _Spent],
-    roots: Sequence[set[str]] = (),
-) -> tuple[Chained, ...]:
-    shown, runs = _of_runs(diff, spent, roots or worker_names(diff))
+def _summed(rows: Iterable[tuple[T, int, int]]) -> dict[T, tuple[int, int]]:
+    times: dict[T, tuple[int, int]] = {}
+    for key, base_ns, new_ns in rows:
+        base, new = times.get(key, (0, 0))
+        times[key] = base + base_ns, new + new_ns
+    return times
+
+
+def _added_up(diff: TraceDiff, roots: Sequence[set[str]]) -> tuple[Chained, ...]:
+    shown, runs = _of_runs(diff, roots)
     base, new = (sum(side, Counter[_Key]()) for side in runs)
     return _sorted(
         diff, [Chained(chain, base[key], new[key]) for key, chain in shown.items()]
@@ -209,7 +208,7 @@ def _sorted(diff: TraceDiff, rows: Iterable[_R]) -> tuple[_R, ...]:
 
 
 def _of_runs(
-    diff: TraceDiff, spent: Callable[[TraceSide], _Spent], roots: Sequence[set[str]]
+    diff: TraceDiff, roots: Sequence[set[str]]
 ) -> tuple[dict[_Key, Chain], list[list[Counter[_Key]]]]:
     """Return chains of a side's root functions, and the time in each trace by side."""
     shown: dict[_Key, Chain] = {}
@@ -218,11 +217,11 @@ def _of_runs(
         times.append([])
         for part in side.parts:
             cells: Counter[_Key] = Counter()
-            for chain, ns in spent(part).items():
-                if chain.root in names:
-                    key = _key(keys, chain)
+            for one, ns in spent_off(part).items():
+                if one.root in names:
+                    key = _key(keys, one)
                     # New's names are shown.
-                    shown[key] = chain
+                    shown[key] = one
                     cells[key] += ns
             times[-1].append(cells)
     return shown, times
@@ -241,11 +240,7 @@ def lines_of(diff: TraceDiff) -> dict[Wait, str]:
 
 def by_end(rows: Iterable[Waited]) -> dict[End, tuple[int, int]]:
     """Return the raw time of each end, (base, new) in ns, over all places."""
-    times: dict[End, tuple[int, int]] = {}
-    for row in rows:
-        base, new = times.get(row.end, (0, 0))
-        times[row.end] = base + row.base_ns, new + row.new_ns
-    return times
+    return _summed((row.end, row.base_ns, row.new_ns) for row in rows)
 
 
 def _key(keys: SideKeys, chain: Chain) -> _Key:
@@ -255,34 +250,17 @@ def _key(keys: SideKeys, chain: Chain) -> _Key:
     return of(chain.root), *waits, end.kind, of(end.function), of(end.call)
 
 
-def spent_waiting(side: TraceSide) -> _Spent:
-    """Return the chains of one trace's waits, in ns; cached.
+def spent_off(side: TraceSide) -> _Spent:
+    """Return one trace's time off the CPU by chain, in ns; computed once.
 
-    Waits of the runtime's goroutines and of those that write the trace do not count.
+    Waits and system calls of the runtime's goroutines and of those that write the trace
+    do not count.
     """
-    return side.trace.once("waited", lambda trace: _off(trace, side))[0]
+    return side.trace.once("off cpu", lambda trace: _off(trace, side.groups))
 
 
-def spent_in_calls(side: TraceSide) -> _Spent:
-    """Return one trace's system calls as `spent_waiting` does waits; computed once."""
-    return side.trace.once("waited", lambda trace: _off(trace, side))[1]
-
-
-def _spent_off(side: TraceSide) -> _Spent:
-    """Return one trace's time off the CPU by root function, place and end, in ns."""
-    spent = Counter(spent_waiting(side))
-    spent.update(spent_in_calls(side))
-    groups = side.groups
-    runnable = Wait(RUNNABLE, "", "")
-    for name, ns in zip(groups.names, groups.sched_wait_ns.tolist(), strict=True):
-        if ns:
-            spent[Chain(name, (runnable,), _PROCESSOR)] += ns
-    return spent
-
-
-def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
-    """Return the chains of waits, and the system calls, in ns."""
-    groups, rows = side.groups, trace.intervals
+def _off(trace: Trace, groups: Groups) -> _Spent:
+    rows = trace.intervals
     chains, naming = wait_chains(trace), Naming(trace)
     program = ~(groups.system | groups.tracing)[groups.group_of]
     places, ends = _Coded[Wait](len(rows)), _Coded[End](len(rows))
@@ -308,11 +286,6 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
         _add(called, groups.group_of[owner[at]], ends.column[row[at]], lasts[at])
     ended = _ended(chains, naming, ends)
     end_of = [*ends.things]
-    calling: _Spent = Counter()
-    for (group, end), ns in called.items():
-        one = end_of[end]
-        wait = Wait(SYSTEM_CALL, one.function, one.call)
-        calling[Chain(groups.names[group], (wait,), one)] += ns
     order, root_of = _begins(waited, begins.column)
     paths = chains.paths(
         root_of,
@@ -321,7 +294,16 @@ def _off(trace: Trace, side: TraceSide) -> tuple[_Spent, _Spent]:
         _DEEPEST,
     )
     roots = [groups.names[group] for group, _ in order]
-    return _named(paths, roots, [*places.things], end_of), calling
+    spent = _named(paths, roots, [*places.things], end_of)
+    for (group, end), ns in called.items():
+        one = end_of[end]
+        wait = Wait(SYSTEM_CALL, one.function, one.call)
+        spent[Chain(groups.names[group], (wait,), one)] += ns
+    runnable = Wait(RUNNABLE, "", "")
+    for name, ns in zip(groups.names, groups.sched_wait_ns.tolist(), strict=True):
+        if ns:
+            spent[Chain(name, (runnable,), _PROCESSOR)] += ns
+    return spent
 
 
 def _ended(chains: WaitChains, naming: Naming, ends: _Coded[End]) -> Integers:
@@ -370,7 +352,6 @@ def _named(
 ) -> _Spent:
     """Return chains by name; `roots` are the root functions of the first nodes."""
     chains: list[tuple[Wait, ...]] = []
-    root = [*roots]
     by_root: dict[int, list[int]] = {}
     begin = [*range(len(roots))]
     for node, (above, place) in enumerate(
@@ -385,11 +366,11 @@ def _named(
     for first, nodes in by_root.items():
         ns = paths.ns[nodes]
         for i, end in zip(*(axis.tolist() for axis in np.nonzero(ns)), strict=True):
-            spent[Chain(root[first], chains[nodes[i]], ends[end])] += int(ns[i, end])
+            spent[Chain(roots[first], chains[nodes[i]], ends[end])] += int(ns[i, end])
         for node in nodes:
             if paths.unborn_ns[node]:
-                chain = Chain(root[first], chains[node], _UNBORN)
-                spent[chain] += int(paths.unborn_ns[node])
+                unborn = Chain(roots[first], chains[node], _UNBORN)
+                spent[unborn] += int(paths.unborn_ns[node])
     return spent
 
 
@@ -422,7 +403,7 @@ def wait_in_words(wait: Wait, spell: Spelling = short) -> str:
 
 def is_wait_itself(wait: Wait, end: End) -> bool:
     """Return whether a chain is one wait or call that is also its end."""
-    if wait.reason in ENDS or wait.reason in (SYSTEM_CALL, RUNNABLE):
+    if wait.reason in ENDS or wait.reason in _OWN:
         return True
     return wait[:2] == (end.call, end.function)
 

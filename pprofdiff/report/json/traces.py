@@ -7,8 +7,7 @@ from dataclasses import asdict
 
 from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
-from pprofdiff.analysis.traces.goroutines import STATE_TIMES
-from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES, Groups
 from pprofdiff.analysis.traces.quantiles import (
     grouped_quantiles,
 )

@@ -168,22 +168,6 @@ def test_the_largest_part_is_what_was_changed(pair, factor):
     assert max(parts, key=lambda one: abs(one.part)).id == factor
 
 
-@pytest.mark.parametrize(
-    ("name", "factor"),
-    [
-        ("syncpool", "live"),
-        ("rss-search", "allocated"),
-        ("zstd", "allocated"),
-        ("health-check", "allocated"),
-        ("node-pool", "cycle"),
-    ],
-)
-def test_the_largest_part_of_a_story_is_its_cause(compared, name, factor):
-    split = gc_account(compared(name)).split
-    parts = (split.allocated, *split.factors)
-    assert max(parts, key=lambda one: abs(one.part)).id == factor
-
-
 def test_only_what_moved_much_is_major(compared):
     assert gc_account(compared("syncpool")).major
     assert not gc_account(compared("health-check")).major

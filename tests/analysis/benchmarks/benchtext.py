@@ -1,7 +1,6 @@
 """Benchmark output: written with a fixed seed, or printed by Go's own packages."""
 
 import random
-import subprocess
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "data"
@@ -63,16 +62,6 @@ def drawn(seed):
                 measured[side], config=("goos: linux", f"pkg: {package}", "cpu: A CPU")
             )
     return tuple(sides)
-
-
-def run_of_go():
-    """Return what two of Go's own packages print, six runs of a few benchmarks each."""
-    done = subprocess.run(
-        ["go", "test", "-run=^$", "-bench=^Benchmark(Encode|Decode|FullRune)", "-benchmem",
-         "-benchtime=200x", "-count=6", "encoding/hex", "unicode/utf8"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return done.stdout
 
 
 def saved(folder, outputs):

@@ -10,7 +10,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.loaders.benchmarks.reader import parse
 
 from .benchstat import Said, tables
-from .benchtext import DATA, drawn, printed, run_of_go, saved
+from .benchtext import DATA, drawn, printed, saved
 
 SEEDS = range(6)
 
@@ -83,13 +83,6 @@ def check(diff, expected, warnings):
 def test_our_capture_is_as_benchstat_has_it():
     paths = [DATA / "zstd" / side / "bench.txt" for side in ("base", "new")]
     check(compared(*(path.read_text("utf-8") for path in paths)), *tables(*paths))
-
-
-@pytest.mark.whole  # Go's own benchmarks run twice
-@pytest.mark.go
-def test_gos_own_benchmarks_are_as_benchstat_has_them(tmp_path):
-    outputs = run_of_go(), run_of_go()
-    check(compared(*outputs), *tables(*saved(tmp_path, outputs)))
 
 
 @pytest.mark.go

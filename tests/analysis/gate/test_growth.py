@@ -2,10 +2,7 @@
 
 import pytest
 
-from pprofdiff.analysis.causes.table import find
-from pprofdiff.analysis.gate import measures
-from pprofdiff.analysis.gate.judging import judge
-from pprofdiff.analysis.gate.rules import Gate
+from tests.analysis.gate.test_intervals import rulings
 from tests.analysis.growing import comparison, goroutines, served
 
 # A dozen samples are base's heap: its interval is wide, and the leak's far above it.
@@ -21,10 +18,7 @@ RULES = (
 
 def outcomes(compared, *rules, strict=False):
     """Return the outcome of each rule."""
-    verdict = judge(
-        Gate.of(rules, strict=strict), measures.Judged(compared, find(compared))
-    )
-    return {ruling.rule: ruling.outcome for ruling in verdict.rules}
+    return {r.rule: r.outcome for r in rulings(compared, *rules, strict=strict)}
 
 
 @pytest.mark.parametrize(

@@ -320,13 +320,3 @@ def test_a_limit_in_a_benchmarks_own_unit(judged, tmp_path):
     }
     _, rows = judged(*files, *outcomes)
     assert {rule: row["outcome"] for rule, row in rows.items()} == outcomes
-
-
-@pytest.mark.slow
-def test_a_unit_of_unknown_direction_goes_by_the_sign(judged, tmp_path):
-    files = [
-        bench(tmp_path / name, *values, unit="hits")
-        for name, values in (("a.txt", [100] * 6), ("b.txt", [50] * 6))
-    ]
-    _, rows = judged(*files, "bench:hits:-5%", "bench:hits:+5%")
-    assert [row["outcome"] for row in rows.values()] == ["fail", "pass"]

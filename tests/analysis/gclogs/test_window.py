@@ -64,11 +64,6 @@ def test_start_up_and_the_last_are_left_out():
     assert window.reason == "gc 5 to 10: excluding start-up and the last cycle"
 
 
-def test_what_is_steady_from_the_first_loses_only_the_last():
-    window = window_of(triggered(*[50] * 8))
-    assert bounds(window) == (0, 7)
-
-
 @pytest.mark.parametrize("heaps", [[50] * 4, [4, 4, 4, 100, 100, 100, 100], [0]])
 def test_too_few_are_taken_whole(heaps):
     window = window_of(triggered(*heaps))
@@ -103,9 +98,3 @@ def test_an_empty_span_says_when_they_started():
     said = re.escape("x.log: no collection started within --window; they started at ")
     with pytest.raises(UsageError, match=f"^{said}0.000 to 2.000 s$"):
         window_of(run, Span(50.0, None), "x.log")
-
-
-@pytest.mark.slow
-def test_only_cycles_of_the_window_count():
-    run = triggered(4, 100, 100, 100, 100, 100)
-    assert window_of(run).of(run.cycles).heap_start_mb.tolist() == [100] * 4

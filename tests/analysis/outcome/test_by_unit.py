@@ -52,14 +52,5 @@ def test_of_one_build_at_most_five_in_a_hundred_alarm():
     assert alarms <= 12
 
 
-def test_slower_and_faster_are_no_one_verdict():
-    still = {"C": 100, "D": 101, "E": 99}
-    base, new = {"A": 100, "B": 100, **still}, {"A": 900, "B": 10, **still}
-    said = decided(bench(base), bench(new))
-    assert said.verdict == "unknown"
-    assert said.contrary == ("A", "B")
-    assert [unit.verdict for unit in said.moved] == ["slower", "faster"]
-
-
 def test_one_benchmark_is_no_unit_of_several():
     assert decided(bench({"A": 100}), bench({"A": 300})).units == ()

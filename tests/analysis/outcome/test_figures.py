@@ -1,6 +1,6 @@
 """The figures that an outcome may rest on, each from one kind of evidence."""
 
-from math import exp, fsum, log, sqrt
+from math import exp, sqrt
 
 import pytest
 from hypothesis import given, settings
@@ -17,32 +17,7 @@ from .evidence import PACKAGES, bench, compared_sides, cpu, load
 
 FEW = 1e-9
 _times = st.integers(1, 10**9)
-_both = st.dictionaries(
-    st.sampled_from(("Encode", "Decode", "Sort/n=1", "Sort/n=1000")),
-    st.tuples(_times, _times),
-    min_size=1,
-)
-
 few = settings(max_examples=examples(40), deadline=None)
-
-
-@few
-@given(_both)
-def test_several_benchmarks_are_their_geometric_mean(times):
-    base, new = ({name: pair[i] for name, pair in times.items()} for i in (0, 1))
-    figure = timed(compared_sides(bench(base), bench(new)))
-    ratios = [pair[1] / pair[0] for pair in times.values()]
-    mean = exp(fsum(map(log, ratios)) / len(ratios))
-    whole = figure.whole
-    assert whole.judged.ratio == pytest.approx(mean, rel=FEW)
-    assert whole.new / whole.base == pytest.approx(mean, rel=FEW)
-    assert whole.cost == TIME
-    assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(
-        {f"{name}-4": new / base for name, (base, new) in times.items()}, rel=FEW
-    )
-    # They share the drift of their run: more of them are not more sure.
-    widest = max(r.high / r.low for r in figure.each.values())
-    assert whole.judged.width == pytest.approx(widest, rel=FEW)
 
 
 @pytest.mark.parametrize(("unit", "times"), [("ns/op", 500), ("sec/op", 5e-7)])
@@ -80,6 +55,11 @@ def test_the_figure_matches_the_table(data, runs):
     assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(ratios)
     judged = figure.whole.judged
     assert judged.low <= judged.ratio <= judged.high
+    assert figure.whole.cost == TIME
+    if runs == 1:
+        # They share the drift of their run: more of them are not more sure.
+        widest = max(r.high / r.low for r in figure.each.values())
+        assert judged.width >= widest * (1 - FEW)
 
 
 def test_what_one_side_has_alone_is_no_part_of_it():

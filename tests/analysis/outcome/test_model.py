@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.figures.costs import TIME
 from pprofdiff.analysis.judge.totals import Ratio
-from pprofdiff.analysis.outcome.model import Measure, Outcome, beyond_turns
+from pprofdiff.analysis.outcome.model import Measure, beyond_turns
 from pprofdiff.analysis.policy import SAME_WITHIN
 
 OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
@@ -89,17 +89,3 @@ def test_a_verdict_never_contradicts_its_ratio(ratio, reach):
     if got.verdict == "faster":
         assert got.judged.ratio < 1
     assert got.judged.width == pytest.approx(reach**2)
-
-
-@pytest.mark.slow
-def test_an_outcome_without_a_figure_says_nothing():
-    nothing = Outcome()
-    assert (nothing.verdict, nothing.headline, nothing.contrary) == (
-        "unknown",
-        None,
-        (),
-    )
-    one = measure(1.1, 1.2)
-    assert Outcome("slower", (one,)).headline is one
-    with pytest.raises(AttributeError, match="immutable"):
-        nothing.verdict = "slower"

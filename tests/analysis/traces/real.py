@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import Times, times_in_parts
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture
 from tests.traces import make, upstream
 
 DATA = Path(__file__).parents[2] / "data"
@@ -49,6 +51,18 @@ def path_of(name):
 def trace_of(name):
     """Return the trace in the file of `path_of`, decoded."""
     return decode(path_of(name).read_bytes(), name)
+
+
+def compared(base, new=None, *how):
+    """Return two traces compared, or one with itself; `how` is work, and its time."""
+    sides = (("base", base), ("new", base if new is None else new))
+    runs = [(name, [Capture(name, "trace", trace)]) for name, trace in sides]
+    return compare_traces(*runs, *how)
+
+
+def story(name, *how):
+    """Return the traces of a story compared."""
+    return compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"), *how)
 
 
 def times_of(trace):

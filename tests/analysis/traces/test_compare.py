@@ -9,52 +9,17 @@ import pytest
 
 from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.catalogue import MMU
-from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.work import counted, rated
-from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import Tasks
 
 from . import built
 from .built import START
-from .real import STORIES, trace_of
-
-COLUMNS = {
-    "running": "exec_ns",
-    "runnable": "sched_wait_ns",
-    "syscall": "syscall_ns",
-    "syscall_block": "syscall_block_ns",
-    "unknown": "unknown_ns",
-}
-
-
-def run(path):
-    """Return the trace in a capture's folder."""
-    return Capture(f"{path}/trace.out", "trace", trace_of(path))
-
-
-def compared(name, work=None, seconds=(None, None)):
-    """Return the traces of a story compared."""
-    sides = [(side, [run(f"{name}/{side}")]) for side in ("base", "new")]
-    return compare_traces(*sides, work, seconds)
-
-
-@pytest.mark.parametrize("name", STORIES)
-def test_states_add_up_to_what_the_programs_goroutines_did(name):
-    diff = compared(name)
-    for side, field in zip(diff.sides, ("base_ns", "new_ns"), strict=True):
-        held, _ = both_groups(side.trace)
-        own = ~(held.system | held.tracing)
-        rows = {row.state: getattr(row, field) for row in diff.states if not row.reason}
-        for state, column in COLUMNS.items():
-            assert rows[state] == getattr(held, column)[own].sum()
-        blocked = sum(getattr(r, field) for r in diff.states if r.state == "blocked")
-        assert blocked == held.block_ns[own].sum()
+from .real import STORIES, compared, story, trace_of
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_every_group_of_both_sides_is_there_once(name):
-    diff = compared(name)
+    diff = story(name)
     for side, place in zip(diff.sides, ("base", "new"), strict=True):
         rows = [getattr(pair, place) for pair in diff.groups]
         assert sorted(row for row in rows if row >= 0) == list(range(len(side.groups)))
@@ -64,20 +29,19 @@ def test_every_group_of_both_sides_is_there_once(name):
 
 @pytest.mark.slow
 def test_scaled_is_by_second_or_by_operation():
-    alone = compared("health-check")
+    alone = story("health-check")
     assert alone.mode == "per_second"
     for side, factor in zip(alone.sides, alone.factors, strict=True):
         assert factor == 1e9 / side.wall_ns
-    by_work = compared("health-check", rated((10.0, 20.0)))
+    by_work = story("health-check", rated((10.0, 20.0)))
     assert by_work.mode == "per_work"
     assert by_work.factors == (alone.factors[0] / 10, alone.factors[1] / 20)
-    done = compared("health-check", counted((100, 100)), (10.0, 5.0))
+    done = story("health-check", counted((100, 100)), (10.0, 5.0))
     assert done.rates == (10.0, 20.0)
 
 
 def test_a_trace_and_itself_do_not_differ():
-    one = run("health-check/base")
-    diff = compare_traces(("a", [one]), ("b", [one]))
+    diff = compared(trace_of("health-check/base"))
     assert all(row.base_ns == row.new_ns for row in diff.states)
     assert all(pair.base == pair.new for pair in diff.groups)
     for base, new in diff.mmu.values():
@@ -85,7 +49,7 @@ def test_a_trace_and_itself_do_not_differ():
 
 
 def test_short_traces_say_so_and_have_no_interval():
-    diff = compared("health-check")
+    diff = story("health-check")
     assert [c.id for c in diff.caveats()] == ["trace-short"] * 2
     assert "another run may differ" in diff.caveats()[0].text
     assert set(diff.latency_intervals) == set(RANKS)
@@ -93,30 +57,10 @@ def test_short_traces_say_so_and_have_no_interval():
 
 
 def test_windows_that_a_trace_holds_have_a_utilisation():
-    diff = compared("zstd")
+    diff = story("zstd")
     assert list(diff.mmu) == [w for w in MMU if w <= 200_000_000]
     for shares in diff.mmu.values():
         assert all(0 <= share <= 1 for share in shares)
-
-
-def test_the_longest_of_several_traces_stands_for_a_side():
-    long, short = run("syncpool/base"), run("node-pool/base")
-    walls = [r.content.end_ns - r.content.start_ns for r in (long, short)]
-    diff = compare_traces(("a", [short, long]), ("b", [long]))
-    assert diff.base.wall_ns == max(walls)
-    assert diff.base.others == 1
-    assert "trace-several" in [c.id for c in diff.caveats()]
-
-
-def test_health_checks_wait_for_a_processor():
-    """What tests/data/README.md says: 8.4 → 5.9 s runnable in 200 ms of trace."""
-    diff = compared("health-check")
-    waited = next(row for row in diff.states if row.state == "runnable")
-    everybody = [int(np.sum(side.groups.sched_wait_ns)) for side in diff.sides]
-    assert waited.base_ns <= everybody[0]
-    assert waited.base_ns > waited.new_ns
-    p99 = [side.latency.p99_ns for side in diff.sides]
-    assert p99[0] > 1.5 * p99[1]
 
 
 def with_tasks(count, seconds):
@@ -129,16 +73,13 @@ def with_tasks(count, seconds):
 
 def test_unlike_numbers_of_user_tasks_are_said():
     trace = with_tasks(300, seconds=2)
-    base = Capture("base", "trace", trace)
     for some, said in ((300, False), (250, False), (150, True), (10, False)):
-        new = Capture(
-            "new", "trace", replace(trace, tasks=trace.tasks.take(np.arange(some)))
-        )
-        got = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
+        new = replace(trace, tasks=trace.tasks.take(np.arange(some)))
+        got = [c.text for c in compared(trace, new).caveats()]
         found = [text for text in got if "user tasks" in text]
         assert bool(found) == said
         if said:
             assert "mail: 150 → 75 per second" in found[0]
             assert "--rps 150:75" in found[0]
-            by_task = compare_traces(("a", [base]), ("b", [new]), rated((150, 75)))
+            by_task = compared(trace, new, rated((150, 75)))
             assert not any("user tasks" in c.text for c in by_task.caveats())

@@ -1,6 +1,6 @@
 """Times of goroutines are as in Go's own summary, to the nanosecond but for ties.
 
-Where Go's summary is wrong, `deviations` says how, and its tests are here.
+Where Go's summary is wrong, `deviations` says how.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pprofdiff.analysis.traces.goroutines import (
     FOREVER,
     INACTIVE,
     TIMES,
+    both_groups,
 )
-from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State
@@ -29,10 +29,8 @@ from tests.traces.toolchains import run_go
 from . import built
 from .deviations import (
     as_go_has_it,
-    calls_entered_before,
     marked_by_chance,
     miscounted_by_go,
-    open_calls,
 )
 from .real import (
     CAPTURES,
@@ -167,7 +165,7 @@ def written(batches):
 
 @pytest.mark.go
 @pytest.mark.parametrize(("end", "noticed"), [(50, True), (1000, False), (8000, True)])
-def test_deviation_2_a_lost_processor_is_noticed_where_go_misses_it(end, noticed):
+def test_a_lost_processor_is_noticed_where_go_misses_it(end, noticed):
     content = written([(m, text.format(end=end)) for m, text in FORGOTTEN])
     trace = decode(content)
     held = times_of(trace)
@@ -179,62 +177,6 @@ def test_deviation_2_a_lost_processor_is_noticed_where_go_misses_it(end, noticed
     assert bool(len(miscounted_by_go(trace))) == (not noticed)
     ties = Ties(content)
     assert list(differences(trace, held, got["goroutines"], ties)) == []
-
-
-@pytest.mark.go
-@pytest.mark.parametrize("name", PROFILED)
-def test_deviation_1_a_system_call_open_at_the_end_counts_once(name):
-    """When Go's summary has it once too, the deviation and our words can go."""
-    trace, held, got = profiled(name)
-    (place,) = named(trace, "main.inSyscallToTheEnd")
-    open_ns = int(open_calls(trace)[place])
-    assert 0 < open_ns <= held.syscall_block_ns[place] <= held.total_ns[place]
-    theirs = got[int(trace.goroutines.id[place])]
-    slack = len(trace.threads)
-    assert abs(theirs["sched_wait_ns"] - open_ns - held.sched_wait_ns[place]) <= slack
-    assert abs(theirs["syscall_ns"] - open_ns - held.syscall_ns[place]) <= slack
-
-
-@pytest.mark.go
-@pytest.mark.parametrize("name", PROFILED)
-def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(name):
-    trace, held, got = profiled(name)
-    entered, _ = calls_entered_before(trace)
-    assert len(entered)
-    assert name != PROFILED[-1] or {*entered} == {
-        *named(trace, "main.inSyscallAtFirst"),
-        *named(trace, "main.inSyscallThroughout"),
-        *named(trace, "runtime/pprof.profileWriter"),
-    }
-    for place in entered.tolist():
-        theirs = got[int(trace.goroutines.id[place])]
-        assert theirs["syscall_ns"] > 0 == held.syscall_ns[place]
-        if open_calls(trace)[place]:
-            whole = trace.end_ns - trace.start_ns
-            assert whole == held.syscall_block_ns[place] == held.total_ns[place]
-            assert theirs["syscall_ns"] + theirs["syscall_block_ns"] == whole
-
-
-def profiled(name):
-    """Return a trace, its figures and Go's by goroutine."""
-    got = oracle.summary(path_of(name))["goroutines"]
-    return *read(name), {g["id"]: g for g in got}
-
-
-def named(trace, name):
-    """Return the goroutines of a root function."""
-    if name not in trace.strings:
-        return []
-    return np.flatnonzero(trace.goroutines.name == trace.strings.index(name)).tolist()
-
-
-@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
-def test_states_of_a_goroutine_add_up_to_its_life(name):
-    _, held = read(name)
-    parts = [getattr(held, field) for field in TIMES]
-    total = np.sum(parts, axis=0) + held.block_ns.sum(axis=1)
-    assert (total == held.total_ns).all()
-    assert (held.unknown_ns == 0).all()
 
 
 @pytest.mark.parametrize("name", daily(CAPTURES, SIDES))

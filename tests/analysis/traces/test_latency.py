@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.traces.goroutines import TIMES
 from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
 from pprofdiff.analysis.traces.quantiles import quantiles
-from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model import csr
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import ProcessorState, State
@@ -23,6 +21,7 @@ from tests.traces import oracle
 from .built import SOME, limit_at, processor_states, rows_of, traces, within
 from .real import ALL, MADE, SIDES, path_of, slack_ns, times_of, trace_of
 
+HELD_UP = ("gc_mark_ns", "stw_ns", "busy_ns")
 # What Go's events are called by `oracle`.
 CAUSES = {
     ("created", ""): "created",
@@ -70,36 +69,10 @@ def test_waits_match_go(name):
             assert abs(int(mine[1]) - go[1]) <= slack
 
 
-@pytest.mark.go
-def test_the_time_after_the_first_run_matches_pprof_sched():
-    """What tests/data/README.md says of health-check: 8.4 → 5.9 s, in Go's own words.
-
-    Go leaves out what comes before a goroutine runs for the first time, so the wait of
-    a new goroutine for its start, and with it most of the waiting here.
-    """
-    seconds, whole = [], []
-    for name in ("health-check/base", "health-check/new"):
-        trace = trace_of(name)
-        waits = runnable(trace)
-        running = np.flatnonzero(trace.intervals.state == State.RUNNING)
-        owner = np.searchsorted(trace.intervals.offsets, running, "right") - 1
-        first = np.full(len(trace.goroutines), trace.end_ns)
-        np.minimum.at(first, owner, trace.intervals.start_ns[running])
-        ran = ~waits.cut & (waits.start_ns >= first[waits.goroutine])
-        profile = decode(gzip.decompress(oracle.profile(path_of(name), "sched")))
-        count, total = profile.values.sum(axis=0).tolist()
-        assert count == ran.sum()
-        assert abs(int(waits.duration_ns[ran].sum()) - total) <= count
-        seconds.append(round(total / 1e9, 1))
-        whole.append(round(quantiles(waits.duration_ns[waits.known]).total_ns / 1e9, 1))
-    assert seconds == [8.4, 5.9]
-    assert whole == [25.3, 17.6]
-
-
 @pytest.mark.slow
-@given(traces())
+@given(traces(), st.data())
 @SOME
-def test_every_wait_and_what_held_it_up(trace):
+def test_every_wait_and_what_held_it_up(trace, data):
     waits = runnable(trace)
     marking = {t for _, t in within(trace, RangeKind.GC_MARK)}
     stopped = {t for _, t in within(trace, RangeKind.STOP_THE_WORLD)}
@@ -122,9 +95,15 @@ def test_every_wait_and_what_held_it_up(trace):
             expected.append((g, start, end - start, cut, *parts))
     columns = (
         waits.goroutine, waits.start_ns, waits.duration_ns, waits.cut,
-        waits.gc_mark_ns, waits.stw_ns, waits.busy_ns,
+        *map(waits.held_up_ns, HELD_UP),
     )  # fmt: skip
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
+    size = len(trace.goroutines)
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    rows = some[waits.goroutine]
+    during = waits.held_up_ns("gc_mark_ns")[rows].sum()
+    assert waits.while_marking_ns(some) == during
+    assert waits.quantiles(some) == quantiles(waits.duration_ns[rows & waits.known])
 
 
 @pytest.mark.slow
@@ -134,9 +113,9 @@ def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows)
     def columns():
         waits, times = runnable(trace), times_of(trace)
         names = ("duration_ns", "goroutine", "cut", "start_ns", "cause")
-        names += ("gc_mark_ns", "stw_ns", "busy_ns")
         return [
             *(getattr(waits, name).tolist() for name in names),
+            *(waits.held_up_ns(name).tolist() for name in HELD_UP),
             *(getattr(times, name).tolist() for name in (*TIMES, "block_ns")),
         ]
 
@@ -144,19 +123,6 @@ def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "_ROWS", rows)
         assert columns() == expected
-
-
-@pytest.mark.slow
-@given(traces(), st.data())
-@SOME
-def test_waits_of_some_goroutines(trace, data):
-    size = len(trace.goroutines)
-    some = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    some = some.astype(np.bool_)
-    waits = runnable(trace)
-    rows = some[waits.goroutine]
-    assert waits.while_marking_ns(some) == waits.gc_mark_ns[rows].sum()
-    assert waits.quantiles(some) == quantiles(waits.duration_ns[rows & waits.known])
 
 
 @pytest.mark.slow
@@ -224,7 +190,7 @@ def test_groups_and_causes_add_up(name):
     assert Counter(frame[waits.known].cause) == {
         name: one.count for name, one in by_cause(waits).items()
     }
-    for part in (waits.gc_mark_ns, waits.stw_ns, waits.busy_ns):
+    for part in map(waits.held_up_ns, HELD_UP):
         assert (part >= 0).all()
         assert (part <= waits.duration_ns).all()
 

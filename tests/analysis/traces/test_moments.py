@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.analysis.traces.groups import is_system, is_tracing
+from pprofdiff.analysis.traces.goroutines import is_system, is_tracing
 from pprofdiff.analysis.traces.moments import (
     GC_ROOTS,
     GOROUTINES,
@@ -23,22 +22,11 @@ from pprofdiff.analysis.traces.moments import (
     thinned,
 )
 from pprofdiff.analysis.traces.mutators import mmu, worst_window
-from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
 
 from .built import SOME, rows_of, traces, within
-from .real import STORIES, trace_of
-
-
-def compared(base, new=None):
-    """Return two traces compared, or one with itself."""
-    sides = [TraceSide("x", "x", trace) for trace in (base, new or base)]
-    return TraceDiff(sides[0], sides[1], None)
-
-
-def story(name):
-    return compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
+from .real import STORIES, compared, story
 
 
 def listed(slices):

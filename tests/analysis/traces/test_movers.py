@@ -9,19 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.interval_rows import waits_throughout
 from pprofdiff.analysis.traces.movers import movers
-from pprofdiff.analysis.traces.states import STATES, state_profile
-from pprofdiff.model.side import Capture
+from pprofdiff.analysis.traces.profiles import STATES, state_profile
 from tests.analysis.traces.built import SOME, traces
-from tests.analysis.traces.real import STORIES, trace_of
-
-
-def compared(base, new):
-    """Return two traces compared."""
-    base, new = (Capture("x", "trace", trace) for trace in (base, new))
-    return compare_traces(("base", [base]), ("new", [new]))
+from tests.analysis.traces.real import STORIES, compared, story, trace_of
 
 
 def unmoved(side):
@@ -55,7 +47,7 @@ def check_sums(diff):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
 def test_times_add_up_to_the_states(name):
-    diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
+    diff = story(name)
     check_sums(diff)
     by_reason = {}
     for m in movers(diff, "blocked"):
@@ -93,7 +85,7 @@ def test_of_any_traces_it_is_the_time_of_the_programs_goroutines(base, new, stat
 
 @pytest.mark.parametrize("name", STORIES)
 def test_what_moved_most_is_first_and_each_is_there_once(name):
-    diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
+    diff = story(name)
     found = movers(diff, "blocked")
     moved = [
         abs(m.new_ns * diff.factors[1] - m.base_ns * diff.factors[0]) for m in found
@@ -104,7 +96,7 @@ def test_what_moved_most_is_first_and_each_is_there_once(name):
 
 
 def test_it_is_the_programs_function_nearest_the_leaf():
-    diff = compared(trace_of("health-check/base"), trace_of("health-check/new"))
+    diff = story("health-check")
     locks = [m for m in movers(diff, "blocked") if m.reason == "sync"]
     # log.(*Logger).Printf and sync.(*Mutex).Lock are nearer, and the library's.
     assert locks[0].function.endswith("debuglog.(*Logger).Debug")

@@ -75,38 +75,6 @@ def busiest(series, window):
     return int((last - np.arange(len(series.time_ns))).max())
 
 
-@pytest.mark.go
-def test_go_itself_keeps_workers_that_have_stopped():
-    """The defect of Go 1.26.8; when Go has mended it, this test and our words can go."""
-    for name in ("zstd/base", "health-check/base"):
-        go = oracle.mutators(path_of(name))
-        flags = frozenset({"background"})
-        right, wrong = (go[flags, corrected]["mean"][0] for corrected in (True, False))
-        assert wrong < right
-
-
-@pytest.mark.go
-def test_go_itself_counts_an_early_assist_for_ever():
-    for name in EARLY:
-        got = oracle.summary(path_of(name))
-        early = [r["name"] for r in got["ranges"] if r["active"]]
-        assert "GC mark assist" in early
-        # Two processors, and one of them at a time: what runs is what is taken.
-        wall = got["last_ns"] - got["first_ns"]
-        right = 1 - got["assist_ns"]["Running"] / wall / 2
-        go = oracle.mutators(path_of(name))[frozenset({"assist"}), False]
-        assert go["mean"][0] < right - 0.3
-
-
-@pytest.mark.go
-def test_go_itself_shows_the_minimum_for_every_quantile():
-    go = oracle.mutators(path_of("health-check/base"))[frozenset({"assist"}), True]
-    found = utilisation(trace_of("health-check/base"))
-    for window in go["windows"]:
-        assert set(window["quantiles"]) == {window["mmu"]}
-    assert share_below(found, 10_000_000, 0.05) > mmu(found, 10_000_000)
-
-
 @pytest.mark.slow
 @given(traces())
 @SOME

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from pprofdiff.analysis.profiles.diff import compare
-from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.traces.goroutines import INACTIVE
-from pprofdiff.analysis.traces.profiles import export
-from pprofdiff.analysis.traces.states import STATES, state_profile
+from pprofdiff.analysis.traces.profiles import STATES, state_profile
 from pprofdiff.errors import UsageError
-from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.trace import Stacks, State
 from tests.examples import daily, examples
 
@@ -140,30 +135,6 @@ def test_samples_are_those_counted_one_by_one(trace, state):
     assert samples_of(state_profile(trace, state)) == expected(trace, state)
 
 
-@pytest.mark.slow
-@given(traces(), st.sampled_from(STATES), st.data())
-@settings(derandomize=True)
-def test_parts_of_the_goroutines_add_up(trace, state, data):
-    size = len(trace.goroutines)
-    some = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    chosen = np.array(some, np.bool_)
-    parts = Counter()
-    for mask in (chosen, ~chosen):
-        for key, (count, time) in samples_of(
-            state_profile(trace, state, goroutines=mask)
-        ).items():
-            parts[key, "count"] += count
-            parts[key, "time"] += time
-    whole = samples_of(state_profile(trace, state))
-    assert parts == Counter(
-        {
-            (k, n): v
-            for k, pair in whole.items()
-            for n, v in zip(("count", "time"), pair, strict=True)
-        }
-    )
-
-
 @pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 def test_blocked_time_is_the_goroutines(name):
     """Of the other states, too: see test_processors."""
@@ -173,28 +144,6 @@ def test_blocked_time_is_the_goroutines(name):
     assert blocked.duration_ns == trace.end_ns - trace.start_ns
     # tests/data was recorded in 2026.
     assert 1_767_225_600 < blocked.time_ns / 1e9 < 1_830_297_600
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_states_go_through_the_engine_of_profiles(state):
-    base, new = (trace_of(f"health-check/{s}") for s in ("base", "new"))
-    profiles = [state_profile(trace, state) for trace in (base, new)]
-    diff = compare(
-        *(side("trace.out", [Capture("trace.out", "profile", p)]) for p in profiles)
-    )
-    totals = [int(profile.values[:, 1].sum()) for profile in profiles]
-    assert list(diff.totals) == totals
-    assert diff.unit == "nanoseconds"
-    assert diff.normalization.mode == "per_second"
-    flat = diff.table("functions").to_frame()
-    assert flat["base_flat"].sum() == totals[0]
-    assert flat["new_flat"].sum() == totals[1]
-
-
-def test_runnable_stacks_differ_from_go():
-    trace = trace_of("health-check/base")
-    own, exported = state_profile(trace, "runnable"), export(trace, "sched")
-    assert not said(exported).keys() <= said(own).keys() | {()}
 
 
 def test_what_there_is_not_is_refused():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.profiles import PERIOD_NS, cpu_profile
 from pprofdiff.analysis.traces.quantiles import quantiles
-from pprofdiff.analysis.traces.tasks import PERIOD_NS, cpu_profile, regions, tasks
+from pprofdiff.analysis.traces.tasks import regions, tasks
 from tests.traces import oracle
 
 from .built import empty

@@ -119,12 +119,3 @@ def test_goroutines_start_in_the_tasks_of_their_creators():
     # Of tasks that began before the trace, the name is not known.
     assert set(by_name) == {"/orders", ""}
     assert by_name["/orders"] > 10 * by_name[""]
-
-
-def test_a_task_within_one_of_its_name_counts_once():
-    trace = traced("errands/new.trace").trace
-    rows = spans(trace, "task")
-    order = np.lexsort((rows.start_ns, rows.name, rows.goroutine))
-    one = rows.take(order)
-    alike = (one.goroutine[1:] == one.goroutine[:-1]) & (one.name[1:] == one.name[:-1])
-    assert (one.start_ns[1:] >= one.end_ns[:-1])[alike].all()

@@ -8,7 +8,13 @@ import pytest
 
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.time import BLOCKED
-from pprofdiff.analysis.traces.waited import off_cpu, spent_waiting, waited
+from pprofdiff.analysis.traces.waited import (
+    RUNNABLE,
+    SYSTEM_CALL,
+    off_cpu,
+    spent_off,
+    waited,
+)
 from pprofdiff.analysis.traces.workers import worker_rows
 from pprofdiff.api import load
 from pprofdiff.api.comparison import compare_paths
@@ -44,6 +50,13 @@ BEHIND = {
         ("main.lockChannel.func1", ""),
     ),
 }
+
+
+def spent_waiting(side):
+    """Return the chains of a trace that begin with a wait."""
+    own = (SYSTEM_CALL, RUNNABLE)
+    chains = spent_off(side).items()
+    return {one: ns for one, ns in chains if one.waits[0].reason not in own}
 
 
 @pytest.mark.parametrize("mode", PLANTED)

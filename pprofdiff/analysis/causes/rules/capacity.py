@@ -175,7 +175,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     if both is None:
         return
     before, after = both
-    waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
+    waited = [side.waits.during_ns["gc_mark_ns"] for side in diff.sides]
     stops = [_longest_stop(side) for side in diff.sides]
     stopped = arrow(stops[0], stops[1], "ns")
     yield Finding(

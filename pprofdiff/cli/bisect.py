@@ -15,11 +15,10 @@ from pprofdiff.analysis.judge.totals import Ratio, ratio_of_sums
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.cli.arguments import flags_help, folded, parse_with
-from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.measure import Progress, of_runs, parted
 from pprofdiff.cli.options import BISECT_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
-from pprofdiff.cli.run import compared, refuse_early, run
+from pprofdiff.cli.run import compared, draw, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import MeasureError, UsageError

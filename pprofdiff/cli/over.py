@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.options import FLAGS, Options
 from pprofdiff.cli.progress import Waiting
-from pprofdiff.cli.run import fleet_options
+from pprofdiff.cli.run import draw, fleet_options
 from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import PprofDiffError, UsageError
 from pprofdiff.report.files import replace_file
@@ -30,8 +29,7 @@ def run_over(options: Options, screen: Screen) -> int:
     from pprofdiff.analysis.series.changes import need_ruptures
     from pprofdiff.analysis.series.judged import judge_series
     from pprofdiff.fleets.over import load_series
-    from pprofdiff.report.series.model import series_report
-    from pprofdiff.report.series.sentences import series_parts
+    from pprofdiff.report.series.sentences import series_parts, series_report
 
     need_ruptures()
     failed: list[PprofDiffError] = []

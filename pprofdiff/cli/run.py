@@ -16,7 +16,6 @@ from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.cli.drawn import draw, page_of
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
@@ -37,6 +36,7 @@ from pprofdiff.report.files import (
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
 from pprofdiff.report.sections.verdict import verdict_lines
+from pprofdiff.report.text.lines import PAGE, Page
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
     from pprofdiff.report.text.layout import Block
-    from pprofdiff.report.text.lines import Page
+
 
 _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
@@ -484,3 +484,24 @@ def _with_patterns(
         else:
             captures.append(capture)
     return tuple(captures), notes
+
+
+def page_of(screen: Screen) -> Page:
+    """Return the page width for a report on the screen."""
+    width = screen.width()
+    return PAGE if width is None else Page(width, fit=True)
+
+
+def draw(parts: Sequence[Part | Block], color: str, screen: Screen) -> None:
+    """Print parts; `color` is auto, always or never."""
+    if not parts:
+        return
+    colored = screen.wants_color(color)
+    if colored or screen.out.isatty():
+        from pprofdiff.report.text.terminal import render as drawn
+
+        screen.write(drawn(parts, color=colored, page=page_of(screen)))
+        return
+    from pprofdiff.report.text.lines import render
+
+    screen.write(render(parts))

@@ -26,12 +26,7 @@ from pprofdiff.inputs.unzstd import NoZstdError
 from pprofdiff.loaders.profiles.encodings import decode
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit
-from pprofdiff.model.profiles.profile import (
-    Labels,
-    Profile,
-    ValueType,
-    largest_sum,
-)
+from pprofdiff.model.profiles.profile import Labels, Profile, ValueType, largest_sum
 from pprofdiff.model.side import HostSums
 
 NO_GROUP = "(none)"

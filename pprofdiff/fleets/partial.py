@@ -9,6 +9,7 @@ group of hosts (at most 64 per side).
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from errno import EBUSY
@@ -92,12 +93,12 @@ class LeftOut:
     """Counts the objects that are left out, by reason, with the first one of each."""
 
     def __init__(self) -> None:
-        self.skipped: dict[str, int] = {}
+        self.skipped: Counter[str] = Counter()
         self.first: dict[str, str] = {}
 
     def add(self, reason: str, path: str, count: int = 1) -> None:
         """Count objects, of which `path` is one."""
-        self.skipped[reason] = self.skipped.get(reason, 0) + count
+        self.skipped[reason] += count
         self.first.setdefault(reason, path)
 
     def add_all(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from pprofdiff.model.csr import grouped, sums
 from pprofdiff.model.profiles.merge import merge_apart
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
-Counts = Mapping[tuple[str | int, str], int]
+Counts = Counter[tuple[str | int, str]]
 
 
 class TallyTask(NamedTuple):
@@ -59,7 +60,7 @@ def read_tally(task: TallyTask) -> Tally:
     """Return the sums of a task's objects; unreadable objects are counted."""
     left = LeftOut()
     alike: dict[object, list[tuple[Cell, Profile]]] = {}
-    profiles: dict[tuple[str | int, str], int] = {}
+    profiles: Counts = Counter()
     for path, profile in profiles_of(task.objects, left):
         kind = kind_name(profile)
         sample_type = profile.sample_types[profile.sample_index()]
@@ -67,7 +68,7 @@ def read_tally(task: TallyTask) -> Tally:
         for step, host, share in _shares(task, profile, path, left):
             cell = Cell(kind, sample_type, host, step)
             alike.setdefault(key, []).append((cell, stripped(share, labels=False)))
-            profiles[step, host] = profiles.get((step, host), 0) + 1
+            profiles[step, host] += 1
     width, chosen = 0, False
     if task.steps is not None and task.steps.builds is None:
         width, chosen = task.steps.width_s or 1, not task.steps.width_s
@@ -115,12 +116,11 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     Up to `GROUPS` hosts stay separate. Windows without a given width are joined if
     there are more than `steps.MOST_WINDOWS`.
     """
-    profiles: dict[tuple[str | int, str], int] = {}
+    profiles: Counts = Counter()
     left = LeftOut()
     for part in parts:
         left.add_all(part.skipped, part.first)
-        for key, count in part.profiles.items():
-            profiles[key] = profiles.get(key, 0) + count
+        profiles.update(part.profiles)
     width = max(part.width_s for part in parts)
     chosen = any(part.chosen for part in parts)
     if chosen:
@@ -154,11 +154,10 @@ def _seconds(profiles: Counts) -> set[int]:
     return {step for step, _ in profiles if isinstance(step, int)}
 
 
-def _wider(profiles: Counts, width: int) -> dict[tuple[str | int, str], int]:
-    added: dict[tuple[str | int, str], int] = {}
+def _wider(profiles: Counts, width: int) -> Counts:
+    added: Counts = Counter()
     for (step, host), count in profiles.items():
-        key = _window(step, width), host
-        added[key] = added.get(key, 0) + count
+        added[_window(step, width), host] += count
     return added
 
 

@@ -107,8 +107,8 @@ _ENTRIES = (
         sections="pprofdiff.report.sections.profiles.section:profile_sections",
         tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
         json_row="pprofdiff.report.json.profiles:profile_row",
-        card="pprofdiff.notebook.inputs:profile_card",
-        diff_card="pprofdiff.notebook.comparisons:profiles_card",
+        card="pprofdiff.notebook.cards:profile_card",
+        diff_card="pprofdiff.notebook.cards:profiles_card",
     ),
     Kind(
         id="gctrace",
@@ -127,8 +127,8 @@ _ENTRIES = (
         tiles="pprofdiff.report.sections.gclogs:gc_tiles",
         charts="pprofdiff.plots.pagecharts:charts",
         json_row="pprofdiff.report.json.gclogs:gc_row",
-        card="pprofdiff.notebook.inputs:log_card",
-        diff_card="pprofdiff.notebook.comparisons:logs_card",
+        card="pprofdiff.notebook.cards:log_card",
+        diff_card="pprofdiff.notebook.cards:logs_card",
     ),
     Kind(
         id="trace",
@@ -151,8 +151,8 @@ _ENTRIES = (
         tiles="pprofdiff.report.sections.traces.section:trace_tiles",
         charts="pprofdiff.plots.pagecharts:charts",
         json_row="pprofdiff.report.json.traces:trace_row",
-        card="pprofdiff.notebook.inputs:trace_card",
-        diff_card="pprofdiff.notebook.comparisons:traces_card",
+        card="pprofdiff.notebook.cards:trace_card",
+        diff_card="pprofdiff.notebook.cards:traces_card",
     ),
     Kind(
         id="benchmark",
@@ -169,7 +169,7 @@ _ENTRIES = (
         sections="pprofdiff.report.sections.benchmarks:benchmark_sections",
         tiles="pprofdiff.report.sections.benchmarks:benchmark_tiles",
         json_row="pprofdiff.report.json.benchmarks:comparison_row",
-        card="pprofdiff.notebook.inputs:benchmarks_card",
+        card="pprofdiff.notebook.cards:benchmarks_card",
     ),
     Kind(
         id="load",

@@ -10,8 +10,8 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, compare_sides
 from pprofdiff.analysis.benchmarks.loads import compare_sides as compare_loads
 from pprofdiff.analysis.derived import pair_by_suffix
 from pprofdiff.analysis.settings import DEFAULTS, Settings
-from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.reported import KindDiff
+from pprofdiff.api.shown import LoadedInput, side_of
 from pprofdiff.kinds import KindId
 from pprofdiff.model import benchmarks as columns
 from pprofdiff.units import rounded
@@ -130,9 +130,7 @@ class LoadsDiff(BenchmarksDiff):
 
 
 def subtracted(
-    base: Sequence[Benchmarks],
-    new: Sequence[Benchmarks],
-    settings: Settings = DEFAULTS,
+    base: Sequence[Benchmarks], new: Sequence[Benchmarks], settings: Settings = DEFAULTS
 ) -> BenchmarksDiff:
     """Return new minus base; several outputs of a side are pooled."""
     sides = side_of(base, "base"), side_of(new, "new")

@@ -12,7 +12,14 @@ from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.api.shown import Shown
 from pprofdiff.errors import UsageError
-from pprofdiff.report.sections.bisection import headline
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections.bisection import (
+    below,
+    commit_text,
+    curve_table,
+    headline,
+    named_commits,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +129,20 @@ class Bisection(Shown):
         return one.id, one.author, one.date, one.subject
 
     def _card(self) -> Card:
-        from pprofdiff.notebook.bisection import bisection_card
+        from pprofdiff.notebook import Card
 
-        return bisection_card(self.data)
+        found = self.data
+        none = Table("none", (), ())
+        return Card(
+            labels=found.ends,
+            kind="bisect",
+            lead=headline(found),
+            table=curve_table(found, found.curves[0]) if found.curves else none,
+            below=below(found),
+            findings=tuple(
+                (0, commit_text(found, one)) for one in named_commits(found)
+            ),
+        )
 
 
 def bisect(  # noqa: PLR0913 - the options of the command, by keyword

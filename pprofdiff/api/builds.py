@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.kinds import counts_of, kind_name
+from pprofdiff.analysis.profiles.scaling import scale_in_mode
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.api.profiles import Diff, Profile, subtracted
-from pprofdiff.api.shown import Shown, plotted
+from pprofdiff.api.shown import Shown
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,11 +138,6 @@ class Builds(Shown):
         return frame.loc[:, (frame != 0).any()].rename_axis(columns="category")
 
     @property
-    def categories_scaled(self) -> pd.DataFrame:
-        """Like `categories`, scaled (see `mode`), float64."""
-        return self.categories.mul(list(self.factors), axis=0)
-
-    @property
     def groups(self) -> pd.DataFrame:
         """Like `categories`, per group of runtime costs: gc, alloc, sched and so on."""
         import pandas as pd
@@ -175,8 +172,6 @@ class Builds(Shown):
         spread = scaled.max(axis=1) - scaled.min(axis=1)
         return frame.iloc[np.argsort(-spread, kind="stable")]
 
-    plot = plotted("builds", "each build's total by group of runtime costs")
-
     def _index(self) -> pd.Index[str]:
         import pandas as pd
 
@@ -192,9 +187,34 @@ class Builds(Shown):
         return np.array(rows, np.int64).reshape(len(rows), count)
 
     def _card(self) -> Card:
-        from pprofdiff.notebook.inputs import builds_card
+        """Return the first and last builds by group of runtime costs."""
+        from pprofdiff.notebook import ROWS, Card
 
-        return builds_card(self)
+        totals = self.totals["scaled"].tolist()
+        scale = scale_in_mode(totals, self.unit, self.mode, cpu=self.kind == "cpu")
+        sums = np.array([cost.of_groups() for cost in self.costs])
+        used = np.flatnonzero(sums.any(axis=0)).tolist()
+        names, chosen = self.names, list(range(len(self.names)))
+        if len(chosen) > ROWS:
+            chosen = [*chosen[: ROWS // 2], *chosen[-ROWS // 2 :]]
+        rows = []
+        for i in chosen:
+            parts = [value * self.factors[i] for value in sums[i, used].tolist()]
+            figures = (Cell(scale.number(one), one) for one in (totals[i], *parts))
+            rows.append(Row(names[i], "file", (Cell(names[i]), *figures)))
+        columns = (
+            name_column("build"),
+            Column(f"total, {scale.unit}", "new"),
+            *(Column(rules().groups[at].label, "new") for at in used),
+        )
+        left = len(names) - len(chosen)
+        return Card(
+            labels=(names[0], names[-1]),
+            kind=f"{self.kind}, {len(names)} builds",
+            lead="",
+            table=Table("builds", columns, tuple(rows), code=True),
+            below=f"{left} more between them" if left else "",
+        )
 
 
 def _factors(

@@ -28,17 +28,13 @@ from msgspec.structs import replace
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings, Span
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.api.benchmarks import (
-    Benchmarks,
-    BenchmarksDiff,
-    LoadsDiff,
-    LoadSummary,
-)
+from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadsDiff, LoadSummary
 from pprofdiff.api.builds import Builds
-from pprofdiff.api.comparison import Comparison, Paths, compare_paths, sources_named
+from pprofdiff.api.comparison import Comparison, Paths, compare_paths
 from pprofdiff.api.gclogs import GCLog, GCLogDiff
-from pprofdiff.api.loaded import LoadedInput
 from pprofdiff.api.profiles import Diff, Profile, filters_of
+from pprofdiff.api.reported import sources_named
+from pprofdiff.api.shown import LoadedInput
 from pprofdiff.api.traces import Trace, TraceDiff
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
 from pprofdiff.inputs import (
@@ -62,31 +58,16 @@ Seconds = tuple[float | None, float | None]
 Pair = tuple[float, float]
 
 
-class _WorkOptions(TypedDict, total=False):
-    """Options of `diff` for all kinds but benchmarks."""
-
-    work: Pair | None
-    rps: Pair | None
-
-
-class _StackOptions(_WorkOptions, total=False):
-    """Options of `diff` for inputs with stacks: profiles and traces."""
-
-    pair_names: Mapping[str, str] | None
-    pairing: bool
-
-
-class _LogOptions(_WorkOptions, total=False):
-    """Options of `diff` for GC logs."""
-
-    window: Seconds | tuple[Seconds, Seconds] | None
-
-
-class _ProfileOptions(_StackOptions, total=False):
-    """Options of `diff` for profiles."""
+class _Options(TypedDict, total=False):
+    """All options of `diff`; `KINDS` says which of them apply to which kind."""
 
     sample_type: str | int | None
     normalize: bool
+    work: Pair | None
+    rps: Pair | None
+    window: Seconds | tuple[Seconds, Seconds] | None
+    pair_names: Mapping[str, str] | None
+    pairing: bool
     focus: str
     ignore: str
     hide: str
@@ -94,10 +75,6 @@ class _ProfileOptions(_StackOptions, total=False):
     show_from: str
     tagfocus: str
     tagignore: str
-
-
-class _Options(_ProfileOptions, _LogOptions, total=False):
-    """All options of `diff`."""
 
 
 def load(source: Loadable, *, label: str | None = None) -> Loaded:
@@ -185,19 +162,19 @@ def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
 def diff(
     base: Profile | Sequence[Profile],
     new: Profile | Sequence[Profile],
-    **options: Unpack[_ProfileOptions],
+    **options: Unpack[_Options],
 ) -> Diff: ...
 @overload
 def diff(
     base: Trace | Sequence[Trace],
     new: Trace | Sequence[Trace],
-    **options: Unpack[_StackOptions],
+    **options: Unpack[_Options],
 ) -> TraceDiff: ...
 @overload
 def diff(
     base: GCLog | Sequence[GCLog],
     new: GCLog | Sequence[GCLog],
-    **options: Unpack[_LogOptions],
+    **options: Unpack[_Options],
 ) -> GCLogDiff: ...
 @overload
 def diff(

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis import comparison as analysis
-from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.api.benchmarks import BenchmarksDiff, LoadsDiff
 from pprofdiff.api.gclogs import GCLogDiff
@@ -24,7 +23,6 @@ from pprofdiff.model.side import Side
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pprofdiff.model.source import Sources
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -43,15 +41,6 @@ class Comparison(Reported):
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     named: tuple[str, str, str] = ("", "", "")
-
-    def _notes(self) -> list[Caveat]:
-        return [Caveat("input", note) for note in self.notes]
-
-    def _unread(self) -> tuple[str, ...]:
-        return self.unread
-
-    def _sources(self) -> Sources | None:
-        return sources_named(self.named)
 
     @property
     def changed(self) -> pd.DataFrame:
@@ -186,15 +175,6 @@ def compare_paths(
         raise UsageError("base: no inputs")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
     return Comparison(data, loaded.notes, loaded.unread, named)
-
-
-def sources_named(named: tuple[str, str, str]) -> Sources | None:
-    """Return the sources that git, repo and source name, None if all are empty."""
-    if not any(named):
-        return None
-    from pprofdiff.inputs.sources.lookup import sources_of
-
-    return sources_of(*named)
 
 
 def words_of(paths: Paths) -> tuple[str, ...]:

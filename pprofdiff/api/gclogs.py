@@ -13,9 +13,8 @@ from pprofdiff.analysis.gclogs.side import GCSide, unusable
 from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
 from pprofdiff.analysis.judge.judgement import Mark
 from pprofdiff.analysis.settings import DEFAULTS, Settings
-from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.reported import KindDiff
-from pprofdiff.api.shown import plotted
+from pprofdiff.api.shown import LoadedInput, plotted, side_of
 from pprofdiff.errors import FormatError
 from pprofdiff.kinds import KindId
 from pprofdiff.model import gclogs as columns

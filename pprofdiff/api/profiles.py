@@ -21,9 +21,8 @@ from pprofdiff.analysis.profiles.single import profile_sums, stacks_frame
 from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, ValueColumn
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import counted
-from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.reported import KindDiff, Path, delivered
-from pprofdiff.api.shown import plotted
+from pprofdiff.api.shown import LoadedInput, plotted, side_of
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.kinds import KindId
 from pprofdiff.loaders.profiles.encode import compress, encode
@@ -52,10 +51,7 @@ class Profile(LoadedInput[columns.Profile]):
 
     @classmethod
     def of(
-        cls,
-        captures: Sequence[Capture[columns.Profile]],
-        label: str | None,
-        name: str,
+        cls, captures: Sequence[Capture[columns.Profile]], label: str | None, name: str
     ) -> Profile:
         """Return merged captures.
 

@@ -18,7 +18,7 @@ from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
 from pprofdiff.report.files import replace_file, writer_for
 from pprofdiff.report.model import ReportModel, Scope, judged, report_of
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 from pprofdiff.report.text.report import report_parts
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ Path = str | os.PathLike[str]
 class Reported(Shown):
     """A comparison of any kind, ready for the report's writers."""
 
+    notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    named: tuple[str, str, str] = "", "", ""
+
     @property
     @abstractmethod
     def comparison(self) -> Comparison:
@@ -52,21 +56,10 @@ class Reported(Shown):
         """The report without a gate, so that findings are computed once."""
         return report_of(
             self.comparison,
-            warnings=self._notes(),
-            unread=self._unread(),
-            sources=self._sources(),
+            warnings=[Caveat("input", note) for note in self.notes],
+            unread=self.unread,
+            sources=sources_named(self.named),
         )
-
-    def _notes(self) -> Sequence[Caveat]:
-        return ()
-
-    def _unread(self) -> Sequence[str]:
-        """Return a line for each input that could not be read."""
-        return ()
-
-    def _sources(self) -> Sources | None:
-        """Return the sources of both builds, None if unknown."""
-        return None
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:
         r"""Return the verdict on rules, in the syntax of ``--fail-on``.
@@ -192,7 +185,7 @@ class Reported(Shown):
         return delivered(writer_for(ending)(self.report()).decode(), path)
 
     def _card(self) -> Card:
-        from pprofdiff.notebook.comparisons import comparison_card
+        from pprofdiff.notebook.cards import comparison_card
 
         return comparison_card(self.report())
 
@@ -216,6 +209,15 @@ class KindDiff(Reported, Generic[Result]):
     def _results(self) -> object:
         """The results of this kind in a `Comparison`."""
         return self.data
+
+
+def sources_named(named: tuple[str, str, str]) -> Sources | None:
+    """Return the sources that git, repo and source name, None if all are empty."""
+    if not any(named):
+        return None
+    from pprofdiff.inputs.sources.lookup import sources_of
+
+    return sources_of(*named)
 
 
 def delivered(data: Text, path: Path | None) -> Text | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.traces import compare
-from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.frames import (
     figures_frame,
     groups_frame,
@@ -33,10 +32,9 @@ from pprofdiff.analysis.traces.profiles import (
 )
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import regions, tasks
-from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.profiles import Profile
 from pprofdiff.api.reported import KindDiff
-from pprofdiff.api.shown import plotted
+from pprofdiff.api.shown import LoadedInput, plotted, side_of
 from pprofdiff.kinds import KindId
 from pprofdiff.model.traces import trace as columns
 from pprofdiff.model.traces.timeline import RangeKind
@@ -107,11 +105,6 @@ class Trace(LoadedInput[columns.Trace]):
         return self._copy("goroutines", self.side.groups.to_frame)
 
     @property
-    def created(self) -> pd.DataFrame:
-        """Like `goroutines`, by the function that created them."""
-        return self._copy("created", self.side.by_creation.to_frame)
-
-    @property
     def states(self) -> pd.DataFrame:
         """One row per goroutine state interval, by goroutine, then time.
 
@@ -166,11 +159,6 @@ class Trace(LoadedInput[columns.Trace]):
         Each column keeps its last value; it is missing before the first one.
         """
         return self._copy("heap", lambda: heap_frame(self.data))
-
-    @cached_property
-    def gc(self) -> Collections:
-        """What the garbage collector did."""
-        return self.side.collections
 
     @cached_property
     def processors(self) -> Processors:
@@ -335,11 +323,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         return groups_frame(self.data)
 
     @property
-    def created(self) -> pd.DataFrame:
-        """Like `goroutines`, by the function that created them."""
-        return groups_frame(self.data, "by_creation")
-
-    @property
     def latency(self) -> pd.DataFrame:
         """Scheduling latency: one row per quantile; index: p50, p90, p99, p99.9, max.
 
@@ -381,14 +364,6 @@ class TraceDiff(KindDiff[compare.TraceDiff]):
         Columns: base, new, delta (float64); windows longer than a trace are left out.
         """
         return mmu_frame(self.data)
-
-    @property
-    def heap(self) -> pd.DataFrame:
-        """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes.
-
-        If a side has several traces, the longest is used.
-        """
-        return sided(*(heap_frame(side.trace) for side in self.data.sides))
 
     @property
     def figures(self) -> pd.DataFrame:

@@ -15,14 +15,12 @@ from pprofdiff.analysis.judge.totals import Ratio, ratio_of_sums
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.cli.arguments import flags_help, folded, parse_with
-from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.measure import Progress, of_runs, parted
 from pprofdiff.cli.options import BISECT_FLAGS, Options
-from pprofdiff.cli.progress import Waiting
-from pprofdiff.cli.run import compared, refuse_early, run
+from pprofdiff.cli.run import draw, quietly, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
-from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.errors import UsageError
 from pprofdiff.measure.bisecting import Bisected, Question, Watcher, bisected
 from pprofdiff.measure.figures import BenchmarkFigures
 from pprofdiff.measure.goflags import GoTest, go_test
@@ -59,14 +57,8 @@ def run_bisect(words: list[str], screen: Screen) -> int:
         least = SAME_WITHIN if options.same_within is None else options.same_within
         figures = BenchmarkFigures(least, faster=question.words == "faster")
     progress = Progress(screen, shown=options.progress)
-    watcher = _watcher(progress)
-    try:
-        with progress.at_work(), bisected(question, figures, watcher) as it:
-            return _reported(it, question, options, screen, progress)
-    except MeasureError as error:
-        for line in error.output:
-            screen.say(f"  {line}")
-        raise
+    with progress.at_work(), bisected(question, figures, _watcher(progress)) as it:
+        return _reported(it, question, options, screen, progress)
 
 
 def _reported(
@@ -89,9 +81,7 @@ def _reported(
     progress.say(f"measuring {new[:9]} against {base[:9]} for the report")
 
     def so_far(out: str, sources: Sources) -> Outcome:
-        here = of_runs(out, options)
-        with Waiting(screen.messages, enabled=False) as waiting:
-            return compared(here, screen, waiting, sources=sources).outcome
+        return quietly(of_runs(out, options), screen, sources=sources).outcome
 
     progress = Progress(screen, shown=options.progress)
     built = it.built(base, new)
@@ -212,9 +202,7 @@ class RuleFigures:
 
     def _rulings(self, out: str) -> tuple[Ruling, ...]:
         here = of_runs(out, self._options)
-        with Waiting(self._screen.messages, enabled=False) as waiting:
-            report = compared(here, self._screen, waiting, self._gate)
-        return report.verdict.rules
+        return quietly(here, self._screen, self._gate).verdict.rules
 
     def figure(self) -> str:
         """Return what is followed."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pprofdiff._version import __version__
-from pprofdiff.errors import PprofDiffError
+from pprofdiff.errors import MeasureError, PprofDiffError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,8 +45,9 @@ def _status(words: list[str]) -> int:
     except PprofDiffError as error:
         from pprofdiff.units import printable
 
+        output = error.output if isinstance(error, MeasureError) else ()
         # It may quote an input, which must not move the cursor.
-        _complain(printable(_without_logins(str(error), words)))
+        _complain(printable(_without_logins(str(error), words)), output)
     except BrokenPipeError:
         return 0  # The reader (head, less) is gone: there is nothing left to print.
     except OSError as error:
@@ -193,10 +194,11 @@ def _signals_that_end() -> Iterator[None]:
                 signal.signal(one, signal.SIG_DFL)
 
 
-def _complain(message: str) -> None:
-    """Print an error, unless standard error is unwritable."""
+def _complain(message: str, output: Sequence[str] = ()) -> None:
+    """Print an error after a program's output, unless standard error is unwritable."""
+    lines = [*(f"  {line}" for line in output), f"pprofdiff: {message}"]
     with suppress(OSError):
-        print(f"pprofdiff: {message}", file=sys.stderr)
+        print(*lines, sep="\n", file=sys.stderr)
 
 
 def _fill_closed_streams() -> None:

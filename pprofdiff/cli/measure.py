@@ -16,11 +16,11 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.cli.arguments import flags_help, folded, parse_with
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
-from pprofdiff.cli.progress import Waiting, in_lines
-from pprofdiff.cli.run import compared, refuse_early, run
+from pprofdiff.cli.progress import in_lines
+from pprofdiff.cli.run import quietly, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
-from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.errors import UsageError
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.measure.goflags import GoTest, go_test
@@ -47,26 +47,17 @@ def run_measure(words: list[str], screen: Screen) -> int:
     refuse_early(options)
     request = _request(options, chosen, refs, go_words)
     listener = Progress(screen, shown=options.progress)
-    try:
-        with (
-            listener.at_work(),
-            measured(
-                request,
-                lambda out, sources: _so_far(out, sources, request, options, screen),
-                listener,
-            ) as it,
-        ):
-            listener.over(it)
-            if chosen.get("quick"):
-                outcome = _so_far(it.out, it.sources, request, options, screen)
-                screen.say(_least(outcome))
-            if request.keep:
-                screen.say(f"again: {_again(it, options)}")
-            return run(_report(it, options), screen, it.sources)
-    except MeasureError as error:
-        for line in error.output:
-            screen.say(f"  {line}")
-        raise
+
+    def so_far(out: str, sources: Sources) -> Outcome:
+        return _so_far(out, sources, request, options, screen)
+
+    with listener.at_work(), measured(request, so_far, listener) as it:
+        listener.over(it)
+        if chosen.get("quick"):
+            screen.say(_least(so_far(it.out, it.sources)))
+        if request.keep:
+            screen.say(f"again: {_again(it, options)}")
+        return run(_report(it, options), screen, it.sources)
 
 
 def _least(outcome: Outcome) -> str:
@@ -178,9 +169,7 @@ def _so_far(
             within = options.same_within
             settings = Settings() if within is None else Settings(same_within=within)
             return outcome(compare_sides(loaded.base, loaded.new, settings))
-    with Waiting(screen.messages, enabled=False) as waiting:
-        here = of_runs(out, options)
-        return compared(here, screen, waiting, sources=sources).outcome
+    return quietly(of_runs(out, options), screen, sources=sources).outcome
 
 
 class Progress:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
-from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.options import FLAGS, Options
 from pprofdiff.cli.progress import Waiting
-from pprofdiff.cli.run import fleet_options
+from pprofdiff.cli.run import draw, fleet_options, say_failed, write_files
 from pprofdiff.cli.screen import Screen
-from pprofdiff.errors import PprofDiffError, UsageError
-from pprofdiff.report.files import replace_file
+from pprofdiff.errors import UsageError
 from pprofdiff.report.series.files import series_writer_for
-from pprofdiff.units import printable
 
 # The options that apply to a series; all others are for two builds.
 _TAKEN = frozenset(
@@ -30,11 +28,9 @@ def run_over(options: Options, screen: Screen) -> int:
     from pprofdiff.analysis.series.changes import need_ruptures
     from pprofdiff.analysis.series.judged import judge_series
     from pprofdiff.fleets.over import load_series
-    from pprofdiff.report.series.model import series_report
-    from pprofdiff.report.series.sentences import series_parts
+    from pprofdiff.report.series.sentences import series_parts, series_report
 
     need_ruptures()
-    failed: list[PprofDiffError] = []
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         how = fleet_options(options, waiting)
         loaded = load_series(options.new, options.over, how, every=options.every)
@@ -42,15 +38,10 @@ def run_over(options: Options, screen: Screen) -> int:
         report = series_report(judge_series(loaded.series), loaded.notes)
         parts = [] if options.quiet else list(series_parts(report, full=options.full))
         waiting.say("writing")
-        for path, writer in writers:
-            try:
-                replace_file(path, writer(report))
-            except PprofDiffError as error:
-                failed.append(error)
+        failed = write_files([(path, partial(w, report)) for path, w in writers])
     with suppress(BrokenPipeError):
         draw(parts, options.color, screen)
-    for reason in failed:
-        screen.say(f"pprofdiff: {printable(str(reason))}")
+    say_failed(failed, screen)
     return 2 if failed else 0
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
     from threading import Timer
-    from types import TracebackType
 
     from rich.status import Status
 
@@ -48,12 +47,7 @@ class Waiting:
             self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if self._status is not None:

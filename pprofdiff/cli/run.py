@@ -16,7 +16,6 @@ from pprofdiff.analysis.policy import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.cli.drawn import draw, page_of
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
@@ -25,7 +24,7 @@ from pprofdiff.errors import FetchError, PprofDiffError, UsageError
 from pprofdiff.inputs.model import ReadOptions, silent
 from pprofdiff.inputs.places import displayed, of_fleet
 from pprofdiff.inputs.sides import Loaded, load_sides
-from pprofdiff.kinds import KindId
+from pprofdiff.kinds import KINDS, KindId
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.files import (
     Writer,
@@ -37,6 +36,7 @@ from pprofdiff.report.files import (
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
 from pprofdiff.report.sections.verdict import verdict_lines
+from pprofdiff.report.text.lines import PAGE, Page
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
     from pprofdiff.report.text.layout import Block
-    from pprofdiff.report.text.lines import Page
+
 
 _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
@@ -84,7 +84,9 @@ def run(
         failed: list[Exception] = []
         if renderers and not silent:
             waiting.say("writing")
-            failed = _write([(p, partial(render, report)) for p, render in renderers])
+            failed = write_files(
+                [(p, partial(render, report)) for p, render in renderers]
+            )
     # A reader (head, less) may leave early; the verdict stays.
     with suppress(BrokenPipeError):
         draw(shown, options.color, screen)
@@ -92,15 +94,16 @@ def run(
     if report.comparison.of_fleets and (options.explain or options.listed):
         notes = (one.text for one in report.warnings if one.id == "input")
         _say_left_out(notes, screen)
-    _say_failed(failed, screen)
+    say_failed(failed, screen)
     if failed or report.verdict.unread:
         return 2
     return 1 if report.verdict.outcome == "fail" else 0
 
 
-def _write(
+def write_files(
     outputs: Sequence[tuple[str, Callable[[], bytes | Iterable[bytes]]]],
 ) -> list[Exception]:
+    """Write each file, and return what could not be written, and why."""
     failed: list[Exception] = []
     for path, made in outputs:
         try:
@@ -119,7 +122,7 @@ def _say_left_out(notes: Iterable[str], screen: Screen) -> None:
         screen.say(f"pprofdiff: {printable(note)}")
 
 
-def _say_failed(failed: Sequence[Exception], screen: Screen) -> None:
+def say_failed(failed: Sequence[Exception], screen: Screen) -> None:
     """Report why outputs could not be made; re-raise errors that are not the user's."""
     for error in failed:
         if isinstance(error, PprofDiffError):
@@ -272,14 +275,14 @@ def _pprof_view(options: Options, screen: Screen) -> int:
         data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)
     failed: list[Exception] = []
     if options.outputs:
-        failed = _write([(path, lambda: data) for path in options.outputs])
+        failed = write_files([(path, lambda: data) for path in options.outputs])
     elif options.view != "proto":
         screen.write(data.decode())
     elif screen.out.isatty():
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
-    _say_failed(failed, screen)
+    say_failed(failed, screen)
     return 2 if failed or loaded.unread else 0
 
 
@@ -369,13 +372,15 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         say=silent if options.no_paths else screen.say,
         progress=waiting.say,
     )
+    kinds = _TRACES if options.state else KINDS
+    loaded = load_sides(options.base, options.new, how, kinds)
+    for line in loaded.unread:
+        screen.say(f"pprofdiff: {line}")
     if not options.state:
-        return _with_notes(load_sides(options.base, options.new, how), screen)
+        return loaded
     from pprofdiff.analysis.derived import State, by_state
 
     state = cast("State", options.state)
-    loaded = load_sides(options.base, options.new, how, kinds=_TRACES)
-    loaded = _with_notes(loaded, screen)
     return replace(
         loaded,
         base=None if loaded.base is None else by_state(loaded.base, state),
@@ -418,13 +423,6 @@ def fleet_options(options: Options, waiting: Waiting) -> FleetOptions:
         progress=waiting.say,
         group_by=options.group_by,
     )
-
-
-def _with_notes(loaded: Loaded, screen: Screen) -> Loaded:
-    """Report which files could not be read; return `loaded`."""
-    for line in loaded.unread:
-        screen.say(f"pprofdiff: {line}")
-    return loaded
 
 
 def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:
@@ -484,3 +482,35 @@ def _with_patterns(
         else:
             captures.append(capture)
     return tuple(captures), notes
+
+
+def quietly(
+    options: Options,
+    screen: Screen,
+    gate: Gate | None = None,
+    sources: Sources | None = None,
+) -> ReportModel:
+    """Compare as `compared` does, and show no progress."""
+    with Waiting(screen.messages, enabled=False) as waiting:
+        return compared(options, screen, waiting, gate, sources)
+
+
+def page_of(screen: Screen) -> Page:
+    """Return the page width for a report on the screen."""
+    width = screen.width()
+    return PAGE if width is None else Page(width, fit=True)
+
+
+def draw(parts: Sequence[Part | Block], color: str, screen: Screen) -> None:
+    """Print parts; `color` is auto, always or never."""
+    if not parts:
+        return
+    colored = screen.wants_color(color)
+    if colored or screen.out.isatty():
+        from pprofdiff.report.text.terminal import render as drawn
+
+        screen.write(drawn(parts, color=colored, page=page_of(screen)))
+        return
+    from pprofdiff.report.text.lines import render
+
+    screen.write(render(parts))

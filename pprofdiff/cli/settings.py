@@ -49,10 +49,7 @@ def with_settings(options: Options) -> Options:
         same_within = _share(table["same-within"], name)
     if rules and not options.fail_on:
         options = options._replace(fail_on=tuple(rules), fail_on_of=f"{name}: fail-on")
-    return options._replace(
-        strict=options.strict or strict,
-        same_within=same_within,
-    )
+    return options._replace(strict=options.strict or strict, same_within=same_within)
 
 
 def _share(value: object, name: str) -> float:

@@ -88,11 +88,7 @@ def reduced(
     return [tree(leaves, counted, join) for leaves in numbered]
 
 
-def tree(
-    tasks: Sequence[L],
-    read: Callable[[L], P],
-    join: Callable[[list[P]], P],
-) -> P:
+def tree(tasks: Sequence[L], read: Callable[[L], P], join: Callable[[list[P]], P]) -> P:
     """Read all tasks (at least one) and join the results in pairs.
 
     Each branch is joined before the next one starts: at most one sum of each size waits

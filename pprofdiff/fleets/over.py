@@ -9,7 +9,6 @@ import numpy as np
 
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError
-from pprofdiff.fleets.cells import CellSums
 from pprofdiff.fleets.engine import reduced
 from pprofdiff.fleets.hosts import host_rule
 from pprofdiff.fleets.sides import FleetOptions, noted, tasks_of
@@ -21,7 +20,13 @@ from pprofdiff.fleets.steps import (
     step_rule,
     window_name,
 )
-from pprofdiff.fleets.tallies import Tally, TallyTask, combine_tallies, read_tally
+from pprofdiff.fleets.tallies import (
+    CellSums,
+    Tally,
+    TallyTask,
+    combine_tallies,
+    read_tally,
+)
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.series import Measured, Series, Step

@@ -9,6 +9,7 @@ group of hosts (at most 64 per side).
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from errno import EBUSY
@@ -26,12 +27,7 @@ from pprofdiff.inputs.unzstd import NoZstdError
 from pprofdiff.loaders.profiles.encodings import decode
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit
-from pprofdiff.model.profiles.profile import (
-    Labels,
-    Profile,
-    ValueType,
-    largest_sum,
-)
+from pprofdiff.model.profiles.profile import Labels, Profile, ValueType, largest_sum
 from pprofdiff.model.side import HostSums
 
 NO_GROUP = "(none)"
@@ -97,12 +93,12 @@ class LeftOut:
     """Counts the objects that are left out, by reason, with the first one of each."""
 
     def __init__(self) -> None:
-        self.skipped: dict[str, int] = {}
+        self.skipped: Counter[str] = Counter()
         self.first: dict[str, str] = {}
 
     def add(self, reason: str, path: str, count: int = 1) -> None:
         """Count objects, of which `path` is one."""
-        self.skipped[reason] = self.skipped.get(reason, 0) + count
+        self.skipped[reason] += count
         self.first.setdefault(reason, path)
 
     def add_all(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:

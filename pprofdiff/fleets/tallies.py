@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.fleets.cells import Cell, CellSums, joined, summed
+import numpy as np
+
+from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.profiles.filters import pruned_frames
+from pprofdiff.analysis.profiles.kinds import is_cpu, is_state, kind_name
+from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
 from pprofdiff.fleets.hosts import GROUPS, group_of
 from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by, stripped
 from pprofdiff.fleets.steps import StepRule, width_for
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.arrays import Column
+from pprofdiff.model.csr import grouped, sums
+from pprofdiff.model.profiles.merge import merge_apart
+from pprofdiff.model.profiles.profile import Profile, ValueType
 
-Counts = Mapping[tuple[str | int, str], int]
+Counts = Counter[tuple[str | int, str]]
 
 
 class TallyTask(NamedTuple):
@@ -51,7 +60,7 @@ def read_tally(task: TallyTask) -> Tally:
     """Return the sums of a task's objects; unreadable objects are counted."""
     left = LeftOut()
     alike: dict[object, list[tuple[Cell, Profile]]] = {}
-    profiles: dict[tuple[str | int, str], int] = {}
+    profiles: Counts = Counter()
     for path, profile in profiles_of(task.objects, left):
         kind = kind_name(profile)
         sample_type = profile.sample_types[profile.sample_index()]
@@ -59,7 +68,7 @@ def read_tally(task: TallyTask) -> Tally:
         for step, host, share in _shares(task, profile, path, left):
             cell = Cell(kind, sample_type, host, step)
             alike.setdefault(key, []).append((cell, stripped(share, labels=False)))
-            profiles[step, host] = profiles.get((step, host), 0) + 1
+            profiles[step, host] += 1
     width, chosen = 0, False
     if task.steps is not None and task.steps.builds is None:
         width, chosen = task.steps.width_s or 1, not task.steps.width_s
@@ -107,12 +116,11 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     Up to `GROUPS` hosts stay separate. Windows without a given width are joined if
     there are more than `steps.MOST_WINDOWS`.
     """
-    profiles: dict[tuple[str | int, str], int] = {}
+    profiles: Counts = Counter()
     left = LeftOut()
     for part in parts:
         left.add_all(part.skipped, part.first)
-        for key, count in part.profiles.items():
-            profiles[key] = profiles.get(key, 0) + count
+        profiles.update(part.profiles)
     width = max(part.width_s for part in parts)
     chosen = any(part.chosen for part in parts)
     if chosen:
@@ -146,11 +154,10 @@ def _seconds(profiles: Counts) -> set[int]:
     return {step for step, _ in profiles if isinstance(step, int)}
 
 
-def _wider(profiles: Counts, width: int) -> dict[tuple[str | int, str], int]:
-    added: dict[tuple[str | int, str], int] = {}
+def _wider(profiles: Counts, width: int) -> Counts:
+    added: Counts = Counter()
     for (step, host), count in profiles.items():
-        key = _window(step, width), host
-        added[key] = added.get(key, 0) + count
+        added[_window(step, width), host] += count
     return added
 
 
@@ -160,3 +167,103 @@ def _in_window(cell: Cell, width: int) -> Cell:
 
 def _window(step: str | int, width: int) -> str | int:
     return step // width * width if isinstance(step, int) else step
+
+
+class Cell(NamedTuple):
+    """What samples are grouped by, apart from their function.
+
+    `unit` is a host or several hosts; `step` is a build, or the start of a window of
+    time in Unix seconds.
+    """
+
+    kind: str
+    sample_type: ValueType
+    unit: str
+    step: str | int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Sums of profiles per cell and function, exact in int64.
+
+    `cells` may have duplicates, whose sums are to be added. `totals` are the sums of
+    each one's samples, `categories` by category of ``rules().categories``, of shape
+    (cells, categories). `names` are distinct functions, including one for samples
+    without a stack. `entries` are positions in `cells` and `names`, as ``cell *
+    len(names) + name``, ascending; `flat` and `cum` are their sums, not both 0.
+    """
+
+    cells: tuple[Cell, ...]
+    totals: Column
+    categories: Column
+    names: tuple[str, ...]
+    entries: Column
+    flat: Column
+    cum: Column
+
+
+def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
+    """Return the sums of profiles (at least one) with identical sample types."""
+    order = sorted(several, key=lambda one: repr(one[0]))
+    cells = tuple(dict.fromkeys(cell for cell, _ in order))
+    of_profile = [cells.index(cell) for cell, _ in order]
+    first = order[0][1]
+    column, types = first.sample_index(), len(first.sample_types)
+    # The first columns that `merge_apart` returns are the sum.
+    merged = merge_apart([profile for _, profile in order])
+    units = merged.values.reshape(len(merged), 1 + len(order), types)[:, 1:, column]
+    starts = np.searchsorted(of_profile, np.arange(len(cells)))
+    by_cell = np.add.reduceat(units, starts, axis=1)
+    plain = pruned_frames(merged) if merged.drop_frames else merged
+    classified = is_cpu(first) or is_state(first)
+    side = SampleValues(plain, by_cell)
+    rows = summed_rows(side, "functions", classified=classified)
+    known = len(rules().categories)
+    categories = np.zeros((len(cells), known), np.int64)
+    if isinstance(rows.ends, Attribution):
+        for number, values in enumerate(by_cell.T):
+            categories[number] = sums(rows.ends.category, values, known)
+    flat, cum = rows.flat, rows.cum
+    # Two functions may have the same name.
+    place = {name: i for i, name in enumerate(dict.fromkeys(rows.rows.names))}
+    name = np.array([place[one] for one in rows.rows.names], np.int64)
+    own, cell = np.nonzero((flat != 0) | (cum != 0))
+    return CellSums(
+        cells,
+        by_cell.sum(axis=0),
+        categories,
+        tuple(place),
+        *_entries(cell * len(place) + name[own], flat[own, cell], cum[own, cell]),
+    )
+
+
+def joined(several: Sequence[CellSums]) -> CellSums:
+    """Return the sum of sums, in which each cell is there once."""
+    cells: dict[Cell, int] = {}
+    names: dict[str, int] = {}
+    of_cells, of_names = [], []
+    for one in several:
+        new = (cells.setdefault(cell, len(cells)) for cell in one.cells)
+        of_cells.append(np.fromiter(new, np.int64, len(one.cells)))
+        known = (names.setdefault(name, len(names)) for name in one.names)
+        of_names.append(np.fromiter(known, np.int64, len(one.names)))
+    totals = np.zeros(len(cells), np.int64)
+    categories = np.zeros((len(cells), len(rules().categories)), np.int64)
+    keys = [np.zeros(0, np.int64)]
+    for one, cell, name in zip(several, of_cells, of_names, strict=True):
+        np.add.at(totals, cell, one.totals)
+        np.add.at(categories, cell, one.categories)
+        own, called = np.divmod(one.entries, max(len(one.names), 1))
+        keys.append(cell[own] * len(names) + name[called])
+    none = np.zeros(0, np.int64)
+    flat = np.concatenate([none, *(one.flat for one in several)])
+    cum = np.concatenate([none, *(one.cum for one in several)])
+    entries = _entries(np.concatenate(keys), flat, cum)
+    return CellSums(tuple(cells), totals, categories, tuple(names), *entries)
+
+
+def _entries(keys: Column, flat: Column, cum: Column) -> tuple[Column, Column, Column]:
+    """Return distinct keys, ascending, and the sums for each."""
+    distinct, place = grouped(keys)
+    count = len(distinct)
+    return distinct, sums(place, flat, count), sums(place, cum, count)

@@ -68,8 +68,7 @@ Rules = Annotated[
     Field(description="rules of a gate, such as total:+5% or bench:allocs/op:+0%"),
 ]
 Save = Annotated[
-    Sequence[str],
-    Field(description="files to write: .html .md .json .csv .svg .pb.gz"),
+    Sequence[str], Field(description="files to write: .html .md .json .csv .svg .pb.gz")
 ]
 Module = Annotated[str, Field(description="a folder of a Go module")]
 Packages = Annotated[Sequence[str], Field(description="such as ./...")]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.rows import Cell, Part, Row, Sentence, Table, written
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 
 if TYPE_CHECKING:
     from jinja2 import Environment

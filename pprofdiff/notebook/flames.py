@@ -20,13 +20,13 @@ from io import BytesIO
 
 import numpy as np
 
-from pprofdiff import plots
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
-from pprofdiff.plots.flames import flame_rows, flamegraph_in_words
+from pprofdiff.plots.drawing import image
+from pprofdiff.plots.flames import flame_rows, flamegraph, flamegraph_in_words
 
 # The picture: width, height of a row, height above the rows, maximum rows.
 _WIDE, _ROW, _ABOVE, _ROWS = 900, 15, 40, 26
@@ -54,8 +54,8 @@ class FlameGraph:
     def png(self) -> bytes:
         """The picture as PNG."""
         rows = flame_rows(self.diff, _ROWS)
-        drawn = plots.image(
-            lambda figure: plots.flamegraph(
+        drawn = image(
+            lambda figure: flamegraph(
                 self.diff, figure.subplots(), rows=_ROWS, causes=self.causes
             ),
             "png",
@@ -83,7 +83,7 @@ class FlameGraph:
         return {kind: makers[kind]() for kind in wanted(kinds, include, exclude)}
 
     def _html(self) -> str:
-        from pprofdiff.report.html.alone import flame_page
+        from pprofdiff.report.html.graphs import flame_page
 
         text: str = (
             environment()

@@ -13,39 +13,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pprofdiff.plots.buildbars import builds
-    from pprofdiff.plots.curveplot import curves
-    from pprofdiff.plots.drawing import image, svg
-    from pprofdiff.plots.durations import latency, pauses
-    from pprofdiff.plots.flames import flamegraph
-    from pprofdiff.plots.goroutines import states
-    from pprofdiff.plots.heaps import heaps_of
-    from pprofdiff.plots.mutators import mmu
-    from pprofdiff.plots.pictures import picture
-    from pprofdiff.plots.profiles import movers, waterfall
-    from pprofdiff.plots.runplot import runs
-    from pprofdiff.plots.waitbars import waits
-
-__all__ = [
-    "builds",
-    "curves",
-    "flamegraph",
-    "heaps_of",
-    "image",
-    "latency",
-    "mmu",
-    "movers",
-    "pauses",
-    "picture",
-    "runs",
-    "states",
-    "svg",
-    "waits",
-    "waterfall",
-]
+    from pprofdiff.plots.curveplot import curves as curves
+    from pprofdiff.plots.drawing import image as image
+    from pprofdiff.plots.drawing import svg as svg
+    from pprofdiff.plots.durations import latency as latency
+    from pprofdiff.plots.durations import pauses as pauses
+    from pprofdiff.plots.flames import flamegraph as flamegraph
+    from pprofdiff.plots.goroutines import states as states
+    from pprofdiff.plots.heaps import heaps_of as heaps_of
+    from pprofdiff.plots.mutators import mmu as mmu
+    from pprofdiff.plots.pictures import picture as picture
+    from pprofdiff.plots.profiles import movers as movers
+    from pprofdiff.plots.profiles import waterfall as waterfall
+    from pprofdiff.plots.runplot import runs as runs
+    from pprofdiff.plots.waitbars import waits as waits
 
 _MODULES = {
-    "builds": "buildbars",
     "curves": "curveplot",
     "flamegraph": "flames",
     "heaps_of": "heaps",
@@ -61,6 +44,7 @@ _MODULES = {
     "waits": "waitbars",
     "waterfall": "profiles",
 }
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
 
 from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.fitting import legend_columns, legend_rows, room, text_size
 from pprofdiff.units import Scale, printable, scale_for, scaled
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from pprofdiff.analysis.comparison import Comparison
+
 
 Which = Literal["x", "y"]
 Data = TypeVar("Data")
@@ -124,9 +126,7 @@ def add_title(ax: Axes, title: str, theme: Theme) -> None:
 
 
 def add_legend(
-    ax: Axes,
-    handles: Sequence[Artist | tuple[Artist, ...]],
-    labels: Sequence[str],
+    ax: Axes, handles: Sequence[Artist | tuple[Artist, ...]], labels: Sequence[str]
 ) -> None:
     """Write a legend above the plot, on one line if that fits."""
     from matplotlib.legend_handler import HandlerTuple
@@ -312,3 +312,60 @@ def round_time(ns: float) -> str:
 def time_words(ns: float | None) -> str:
     """Return a time in a readable unit, ``–`` for None."""
     return "–" if ns is None else scaled(ns, "ns")
+
+
+# Share of the initial width and height of Axes that a layout leaves.
+_LEFT = (0.95, 0.85)
+# Parts of a legend entry, in font sizes: handle, gap, space between entries.
+_HANDLE, _GAP, _BETWEEN = 1.4, 0.8, 1.4
+_LINE = 1.25
+
+
+def text_size(words: str, size: str = "small") -> tuple[float, float]:
+    """Return the width and height of text in the current font, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size)
+    with warnings.catch_warnings():
+        # Characters that the font has no glyph for still take room.
+        warnings.simplefilter("ignore", UserWarning)
+        width, _, _ = text_to_path.get_text_width_height_descent(
+            printable(words), font, ismath=False
+        )
+    return float(width), _LINE * font.get_size_in_points()
+
+
+def room(ax: Axes) -> tuple[float, float]:
+    """Return the least width and height of Axes, in points, less row names' width."""
+    box = ax.get_window_extent()
+    points = 72 / ax.figure.dpi
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    widest = max((text_size(name)[0] for name in names), default=0.0)
+    margin = (box.x0 - ax.figure.bbox.x0) * points
+    over = max(widest - margin, 0.0)
+    wide = (box.width * points - over) * _LEFT[0]
+    return max(wide, 1.0), box.height * points * _LEFT[1]
+
+
+def legend_columns(ax: Axes, labels: Sequence[str]) -> int:
+    """Return how many legend entries fit side by side above the Axes."""
+    if not labels:
+        return 1
+    widths = [text_size(label)[0] for label in labels]
+    em = text_size("")[1] / _LINE
+    entry = (_HANDLE + _GAP + _BETWEEN) * em
+    wide = room(ax)[0]
+    if sum(widths) + entry * len(widths) <= wide:
+        return len(labels)
+    # Columns are as wide as the widest entry.
+    return max(int(wide / (max(widths) + entry)), 1)
+
+
+def legend_rows(ax: Axes) -> int:
+    """Return how many lines the legend above the Axes has, 0 without one."""
+    legend = ax.get_legend()
+    if legend is None:
+        return 0
+    labels = [text.get_text() for text in legend.get_texts()]
+    return ceil(len(labels) / legend_columns(ax, labels))

@@ -34,11 +34,7 @@ _LONGEST = 12
 
 
 def commits(
-    found: Bisection,
-    curve: Curve,
-    ax: Axes | None = None,
-    *,
-    theme: Theme = "light",
+    found: Bisection, curve: Curve, ax: Axes | None = None, *, theme: Theme = "light"
 ) -> Axes:
     """Draw a figure's change at each measured commit, with 95% intervals.
 

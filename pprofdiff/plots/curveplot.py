@@ -20,11 +20,12 @@ from pprofdiff.plots.axes import (
     artist_style,
     data_of,
     mark_axis,
+    room,
     set_ticks,
     shortened,
+    text_size,
     themed,
 )
-from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale
 
 if TYPE_CHECKING:

@@ -52,12 +52,7 @@ _NO_DATES = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
 def svg(
-    draw: Draw,
-    *,
-    title: str,
-    description: str,
-    prefix: str,
-    size: Size = SIZE,
+    draw: Draw, *, title: str, description: str, prefix: str, size: Size = SIZE
 ) -> str:
     """Return a drawing as an ``<svg>`` element that takes its colours from the page.
 

@@ -29,12 +29,13 @@ from pprofdiff.plots.axes import (
     artist_style,
     data_of,
     mark_log_times,
+    room,
     set_ticks,
     shortened,
+    text_size,
     themed,
     time_words,
 )
-from pprofdiff.plots.fitting import room, text_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

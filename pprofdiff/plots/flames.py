@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.call_tree import (
-    CallTree,
-    call_tree,
-    inclusive,
-)
+from pprofdiff.analysis.call_tree import CallTree, call_tree, inclusive
 from pprofdiff.analysis.causes.finding import Finding
 from pprofdiff.analysis.causes.frames import functions_of, needed_next_to, numbered
 from pprofdiff.analysis.causes.traces import per
@@ -51,7 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Width = Literal["larger", "new", "base"]
 Subject = ProfileDiff | TraceDiff | Plottable[ProfileDiff] | Plottable[TraceDiff]
 
 BUDGET = 4_000
@@ -135,7 +130,6 @@ def flamegraph(  # noqa: PLR0913 - the options of a plot
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
-    width: Width = "larger",
     budget: int = BUDGET,
     rows: int = _DEEPEST,
     only_significant: bool = False,
@@ -144,16 +138,15 @@ def flamegraph(  # noqa: PLR0913 - the options of a plot
 ) -> Axes:
     """Draw the stacks of both sides as one flame graph, of traces the chains of waits.
 
-    A frame's `width` (including callees) shows ``new``, ``base``, or the ``larger`` of
-    both, in which frames that are gone keep their place. The `budget` heaviest
-    functions of the call tree are drawn, in up to `rows` rows. x is the scaled value,
-    in the unit given in the title; y counts rows from the top. With
-    `only_significant`, changes within noise are grey. Frames of `causes` have a bar.
-    `kwargs` go to the `PolyCollection`.
+    A frame's width (including callees) shows the larger of both sides, in which frames
+    that are gone keep their place. The `budget` heaviest functions of the call tree are
+    drawn, in up to `rows` rows. x is the scaled value, in the unit given in the title;
+    y counts rows from the top. With `only_significant`, changes within noise are grey.
+    Frames of `causes` have a bar. `kwargs` go to the `PolyCollection`.
     """
     stacks = _stacks(data_of(diff), budget, causes)
     ax = themed(ax, theme, "")
-    frames = _frames(stacks, width, rows)
+    frames = _frames(stacks, rows)
     if only_significant:
         frames.shade[np.abs(frames.shade) <= FAINT] = 0
     fills = _fills(frames, theme)
@@ -176,7 +169,7 @@ def flamegraph(  # noqa: PLR0913 - the options of a plot
 
 def flame_rows(diff: Subject, rows: int) -> int:
     """Return how many rows `flamegraph` draws for a diff, at most `rows`."""
-    return _frames(_stacks(data_of(diff), BUDGET), "larger", rows).rows
+    return _frames(_stacks(data_of(diff), BUDGET), rows).rows
 
 
 def flamegraph_in_words(diff: Subject) -> str:
@@ -234,17 +227,12 @@ def _stacks(
     )
 
 
-def _frames(stacks: _Stacks, width: Width, rows: int) -> _Frames:
+def _frames(stacks: _Stacks, rows: int) -> _Frames:
     """Return the frames of the topmost rows that are wide enough to be seen."""
     tree, needs = stacks.tree, stacks.needs
     base, new = stacks.normalization.scaled(*merged(inclusive(tree)))
-    sizes = {
-        "larger": np.maximum(np.abs(base), np.abs(new)),
-        "base": np.abs(base),
-        "new": np.abs(new),
-    }[width]
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
-    left, wide = _layout(depth, sizes)
+    left, wide = _layout(depth, np.maximum(np.abs(base), np.abs(new)))
     delta = new - base
     sure = np.abs(delta) >= (0 if needs is None else needs)
     scale = stacks.scale

@@ -25,10 +25,11 @@ from pprofdiff.plots.axes import (
     data_of,
     mark_sizes,
     name_rows,
+    room,
     shortened,
+    text_size,
     themed,
 )
-from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import scaled
 
 if TYPE_CHECKING:

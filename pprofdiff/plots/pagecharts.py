@@ -168,11 +168,7 @@ _OF_LOGS = (
 )
 _OF_TRACES = (
     ChartKind(
-        "waits",
-        "What goroutines waited for",
-        waits_in_words,
-        _alone(waits),
-        waited,
+        "waits", "What goroutines waited for", waits_in_words, _alone(waits), waited
     ),
     ChartKind(
         "latency", "Scheduling latency", latency_in_words, _alone(latency), _has_waits

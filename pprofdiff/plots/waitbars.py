@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.traces import per
 from pprofdiff.analysis.traces.compare import TraceDiff
@@ -14,13 +17,18 @@ from pprofdiff.goruntime.readable import short
 from pprofdiff.palette import Theme, colour, group
 from pprofdiff.plots.axes import (
     Plottable,
+    add_leaders,
+    add_note,
     add_title,
+    artist_style,
     data_of,
+    mark_axis,
+    room,
+    set_ticks,
     shortened,
+    text_size,
     themed,
 )
-from pprofdiff.plots.buildbars import Stacked, stack_bars
-from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale, scale_for
 
 if TYPE_CHECKING:
@@ -145,3 +153,63 @@ def _ends(diff: TraceDiff) -> list[_End]:
         words = "another end" if len(left) == 1 else f"{len(left)} other ends"
         shown.append(_End(words, "", *rest))
     return shown
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """A part of each bar: its label, its colour, its scaled value in each bar."""
+
+    label: str
+    fill: str
+    values: Floats
+
+
+def stack_bars(
+    ax: Axes,
+    parts: Sequence[Stacked],
+    names: Sequence[str],
+    scale: Scale,
+    theme: Theme,
+    given: dict[str, Any],
+) -> None:
+    """Draw one bar per name: the parts on each other, their names next to the last."""
+    places = np.arange(len(names), dtype=np.float64)
+    below = np.zeros(len(places))
+    edge = colour("background", theme)
+    for one in parts:
+        plain = {"width": 0.72, "color": one.fill, "edgecolor": edge, "linewidth": 0.8}
+        style = artist_style(plain, given, "bar")
+        ax.bar(places, one.values, bottom=below, **style)
+        below = below + one.values
+    top = float(below.max(initial=0.0)) or 1.0
+    faint = colour("faint", theme)
+    for place, total in zip(places.tolist(), below.tolist(), strict=True):
+        words = scale.number(total)
+        add_note(
+            ax, words, (place, total), (0, 3), ha="center", va="bottom", color=faint
+        )
+    _add_names(ax, parts, top, theme)
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_ylim(0, top * 1.08)
+    set_ticks(ax, "x", places.tolist(), names)
+    mark_axis(ax, "y", (0.0, top), scale)
+
+
+def _add_names(ax: Axes, groups: Sequence[Stacked], top: float, theme: Theme) -> None:
+    if len(groups) < 2:
+        return
+    middles, low = [], 0.0
+    for one in groups:
+        high = low + float(one.values[-1])
+        middles.append((low + high) / 2)
+        low = high
+    gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
+    x = len(groups[0].values) - 1 + 0.36
+    ends = [
+        (one.label, middle, one.fill)
+        for one, middle in zip(groups, middles, strict=True)
+    ]
+    add_leaders(ax, ends, (x, x + 0.32), gap, theme, linewidth=1.4, shrinkA=2)

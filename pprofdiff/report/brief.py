@@ -38,7 +38,7 @@ from pprofdiff.report.sections.inputs import cautions
 from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings
-from pprofdiff.report.text.plain import render as plain
+from pprofdiff.report.text.lines import render as plain
 
 SCHEMA = "pprofdiff-brief/1"
 

@@ -9,8 +9,7 @@ from pprofdiff.plots.commitplot import commits_picture
 from pprofdiff.plots.pictures import picture
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections import sections
-from pprofdiff.report.sections.answer import answer
-from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.findings import answer, why
 from pprofdiff.units import printable
 
 

@@ -265,8 +265,7 @@ def _none_ran(behind: Behind) -> bool:
 def _check(report: ReportModel, rulings: Sequence[Ruling] = ()) -> None:
     """Raise ContradictionError for a contradiction, if ``PPROFDIFF_CHECK`` is set."""
     if os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking.model import check
-        from pprofdiff.report.checking.sentences import contradictions
+        from pprofdiff.report.checking import check, contradictions
 
         check(contradictions(report.outcome, report.findings, report.gc, rulings))
 

@@ -452,24 +452,6 @@ class Code(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Frame(Struct, frozen=True):
-    """A function of a stack: whether it decides or pays, and what a leaf does."""
-
-    name: str
-    role: Literal["", "decides", "pays"] = ""
-    kind: str = ""
-
-
-class Stack(Struct, frozen=True):
-    """A call stack, leaf first: formatted `cost` and `share`, category and its rule."""
-
-    cost: str
-    share: str
-    category: str
-    rule: str
-    frames: tuple[Frame, ...]
-
-
 class Rulings(NamedTuple):
     """The gate's verdict, rule by rule; `tripped` says how many rules did, in words."""
 
@@ -480,19 +462,6 @@ class Rulings(NamedTuple):
     def summary(self) -> str:
         """The verdict in a few words, such as ``fail: 1 of 3 rules tripped``."""
         return f"{self.verdict.outcome}: {self.tripped}"
-
-
-class Step(Struct, frozen=True):
-    """A flag to try next, and what it shows."""
-
-    flag: str
-    what: str
-
-
-class Steps(Struct, frozen=True):
-    """The flags to try next."""
-
-    steps: tuple[Step, ...]
 
 
 SectionPart = Table | Sentence | Footnotes
@@ -516,7 +485,7 @@ def pieces(parts: Iterable[T], table: type = Table) -> Iterator[list[T]]:
         yield piece
 
 
-Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps
+Part = SectionPart | Code | Heading | Reason | Rulings
 """What a report consists of."""
 
 

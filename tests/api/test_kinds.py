@@ -10,8 +10,8 @@ import pytest
 
 import pprofdiff
 from pprofdiff import UsageError, diff, kinds
-from pprofdiff.api.loaded import LoadedInput
 from pprofdiff.api.reported import KindDiff
+from pprofdiff.api.shown import LoadedInput
 from tests.conftest import DATA
 
 PATHS = {

@@ -59,27 +59,23 @@ def test_waits_add_up_to_the_time_blocked(story):
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-@pytest.mark.parametrize(
-    ("frame", "key"), [("goroutines", "goroutines"), ("created", "created_by")]
-)
-def test_goroutines(story, frame, key):
+def test_goroutines(story):
     d, entry = compared(story)
-    found = getattr(d, frame)
-    assert found.index.tolist() == [row["name"] for row in entry[key]]
+    found, rows = d.goroutines, entry["goroutines"]
+    assert found.index.tolist() == [row["name"] for row in rows]
     for side in ("base", "new"):
         for column in ("exec", "sched_wait", "syscall", "total"):
-            wanted = [(row[side] or {}).get(f"{column}_ns", 0) for row in entry[key]]
+            wanted = [(row[side] or {}).get(f"{column}_ns", 0) for row in rows]
             assert found[f"{side}_{column}_ns"].tolist() == wanted
         blocked = [
-            sum((row[side] or {"block_ns": {}})["block_ns"].values())
-            for row in entry[key]
+            sum((row[side] or {"block_ns": {}})["block_ns"].values()) for row in rows
         ]
         assert found[f"{side}_block_ns"].tolist() == blocked
-        counts = [(row[side] or {"count": 0})["count"] for row in entry[key]]
+        counts = [(row[side] or {"count": 0})["count"] for row in rows]
         assert found[f"{side}_count"].tolist() == counts
     status = [
         "both" if row["base"] and row["new"] else "new" if row["new"] else "gone"
-        for row in entry[key]
+        for row in rows
     ]
     assert found["status"].tolist() == status
     assert found["base_exec_ns"].dtype == "int64"
@@ -127,20 +123,17 @@ def test_both_sides_rows_lie_below_each_other():
         pprofdiff.load(DATA / "node-pool" / side / "trace.out")
         for side in ("base", "new")
     ]
-    for frame, one in ((d.waits, "latency"), (d.heap, "heap")):
-        assert {str(frame[c].dtype) for c in ("name", "cause") if c in frame} <= {
-            "category"
-        }
-        for side, trace in zip(("base", "new"), alone, strict=True):
-            own = frame[frame["side"] == side].drop(columns="side")
-            wanted = getattr(trace, one)
-            assert len(own) == len(wanted)
-            pd.testing.assert_frame_equal(
-                own.reset_index(drop=True),
-                wanted,
-                check_categorical=False,
-                check_dtype=False,
-            )
+    frame = d.waits
+    assert {str(frame[column].dtype) for column in ("name", "cause")} == {"category"}
+    for side, trace in zip(("base", "new"), alone, strict=True):
+        own = frame[frame["side"] == side].drop(columns="side")
+        assert len(own) == len(trace.latency)
+        pd.testing.assert_frame_equal(
+            own.reset_index(drop=True),
+            trace.latency,
+            check_categorical=False,
+            check_dtype=False,
+        )
 
 
 @pytest.mark.slow

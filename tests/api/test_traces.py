@@ -98,28 +98,21 @@ def test_columns_and_their_types(story, name):
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_goroutines_match_the_report(story):
-    trace = loaded(story)
-    for frame, table in (
-        (trace.goroutines, "goroutines"),
-        (trace.created, "created_by"),
-    ):
-        rows = {row["name"]: row["base"] for row in entry(story)[table]}
-        assert set(frame.index) == set(rows)
-        assert frame.index.is_unique
-        assert frame.index.name == "name"
-        assert frame["total_ns"].is_monotonic_decreasing
-        for field in ("count", "total_ns", *TIMES, "system", "tracing"):
-            assert frame[field].to_dict() == {k: v[field] for k, v in rows.items()}
-        for column in frame:
-            field, _, rest = column.partition(" (")
-            if rest:
-                wanted = {k: v[field].get(rest[:-1], 0) for k, v in rows.items()}
-                assert frame[column].to_dict() == wanted
-        numbers = frame.drop(columns=["system", "tracing"])
-        assert set(numbers.dtypes.astype(str)) == {"int64"}
-    both = trace.goroutines.sum(), trace.created.sum()
-    shared = [c for c in trace.goroutines if c not in ("system", "tracing")]
-    assert both[0][shared].to_dict() == both[1][shared].to_dict()
+    frame = loaded(story).goroutines
+    rows = {row["name"]: row["base"] for row in entry(story)["goroutines"]}
+    assert set(frame.index) == set(rows)
+    assert frame.index.is_unique
+    assert frame.index.name == "name"
+    assert frame["total_ns"].is_monotonic_decreasing
+    for field in ("count", "total_ns", *TIMES, "system", "tracing"):
+        assert frame[field].to_dict() == {k: v[field] for k, v in rows.items()}
+    for column in frame:
+        field, _, rest = column.partition(" (")
+        if rest:
+            wanted = {k: v[field].get(rest[:-1], 0) for k, v in rows.items()}
+            assert frame[column].to_dict() == wanted
+    numbers = frame.drop(columns=["system", "tracing"])
+    assert set(numbers.dtypes.astype(str)) == {"int64"}
 
 
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
@@ -206,7 +199,7 @@ def test_a_goroutine_of_no_known_root_is_called_so_everywhere():
 def test_a_reason_that_a_trace_lacks_is_zero():
     trace = loaded("node-pool")
     assert "network" not in trace.data.reasons
-    for frame in (trace.goroutines, trace.created, Trace(empty()).goroutines):
+    for frame in (trace.goroutines, Trace(empty()).goroutines):
         columns = [c for c in frame if c.startswith("block_ns (")]
         assert columns[: len(BLOCK_REASONS)] == [
             f"block_ns ({r})" for r in BLOCK_REASONS
@@ -222,10 +215,9 @@ def test_stops_and_collections_match_the_report(story):
     trace, got = loaded(story), entry(story)["base"]
     stops = trace.stw.groupby("kind")["duration_ns"].sum().astype("int64")
     assert stops.to_dict() == got["stw_ns"]
-    assert (trace.gc.started, trace.gc.mark_wall_ns) == (
-        got["gc_cycles"], got["gc_mark_wall_ns"],
-    )  # fmt: skip
-    cycles = trace.gc.cycles.to_frame()
+    gc = trace.side.collections
+    assert (gc.started, gc.mark_wall_ns) == (got["gc_cycles"], got["gc_mark_wall_ns"])
+    cycles = gc.cycles.to_frame()
     assert (cycles["end_ns"] - cycles["start_ns"]).sum() == got["gc_mark_wall_ns"]
     rows = trace.processors.to_frame()
     parts = rows["running_ns"] + rows["idle_ns"] + rows["syscall_ns"]

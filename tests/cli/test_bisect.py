@@ -6,7 +6,7 @@ import pytest
 
 import pprofdiff
 from tests.cli.test_measure import KEEPING
-from tests.measure.shop import BENCHMARKS, MODULE, state
+from tests.measure.shop import FILES, state
 from tests.measure.short import ROUND_S
 from tests.repository import STORE, repository
 
@@ -27,12 +27,7 @@ def filler(number):
 def repo(tmp_path, monkeypatch):
     """Stand in a new repository with the shop's benchmarks."""
     made = repository(tmp_path / "repo")
-    files = {
-        "go.mod": MODULE,
-        "store/price.go": STORE,
-        "store/price_test.go": BENCHMARKS,
-    }
-    made.commit("begin", files)
+    made.commit("begin", FILES)
     monkeypatch.chdir(made.folder)
     monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", ROUND_S)
     # Linking again takes longer than turns; `test_layouts.py` has it.

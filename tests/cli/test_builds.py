@@ -56,14 +56,11 @@ def test_of_one_build_nothing_is_said(cli, name):
     assert "builds differ" not in cli(profile, profile).out
 
 
-def test_other_sources_of_one_build_do_not_differ_as_builds(cli):
-    for folder in ("syncpool", "zstd", "rss-search", "health-check", "node-pool"):
+def test_programs_of_one_release_do_not_differ_as_builds_and_share_its_assembly(cli):
+    folders = ("syncpool", "zstd", "rss-search", "health-check", "node-pool")
+    for folder in folders:
         sides = (DATA / folder / side / "cpu.pb.gz" for side in ("base", "new"))
         assert "builds differ" not in cli(*sides).out, folder
-
-
-def test_programs_of_one_release_share_its_assembly(cli):
-    folders = ("syncpool", "zstd", "rss-search", "health-check", "node-pool")
     for one, other in pairwise(folders):
         sides = (DATA / folder / "new" / "cpu.pb.gz" for folder in (one, other))
         assert "assembly" not in cli(*sides).out, (one, other)

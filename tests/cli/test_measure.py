@@ -115,8 +115,7 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
 
 @pytest.mark.whole
 @pytest.mark.parametrize(
-    ("stays", "committed"),
-    daily([(False, True), (True, False)], [(False, True)]),
+    ("stays", "committed"), daily([(False, True), (True, False)], [(False, True)])
 )
 def test_trees_show_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
     """Cost does what Price did: it is Price unless Price still stands in the tree."""

@@ -69,10 +69,9 @@ WRONG = ("", "0", "100%", "-1%", "nan", "inf", "2pp", "1e400")
 
 @pytest.mark.parametrize("value", WRONG)
 def test_it_is_a_percentage(cli, sides, value):
-    got = complaint(cli(*sides, f"--same-within={value}"))
-    assert got.startswith(
-        f"-same_within={value}: must be a percentage between 0 and 100"
-    )
+    said = "must be a percentage between 0 and 100"
+    typed = complaint(cli(*sides, f"--same-within={value}"))
+    assert typed.startswith(f"-same_within={value}: {said}")
 
 
 @pytest.mark.parametrize("value", [*map(json.dumps, WRONG), "true", "[2]", "0", "nan"])

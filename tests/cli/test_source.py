@@ -14,13 +14,7 @@ from pprofdiff.cli.run import run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.inputs.sources.lookup import sources_at
-from tests.repository import (
-    Repo,
-    built,
-    git,
-    measured,
-    repository,
-)
+from tests.repository import Repo, built, git, measured, repository
 
 pytestmark = pytest.mark.go
 

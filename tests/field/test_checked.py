@@ -5,8 +5,7 @@ from itertools import chain
 
 import pytest
 
-from pprofdiff.report.checking.sentences import contradictions
-from pprofdiff.report.checking.tables import of_evidence, of_tables
+from pprofdiff.report.checking import contradictions, of_evidence, of_tables
 from pprofdiff.report.model import Scope
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.outcome import outcome_text

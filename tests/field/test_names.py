@@ -13,7 +13,7 @@ from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections
-from pprofdiff.report.text.plain import render as plain
+from pprofdiff.report.text.lines import render as plain
 from tests.field.cases import CASES, each, report
 from tests.report.html.unpacking import names_of, shown_of
 

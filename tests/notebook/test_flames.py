@@ -9,7 +9,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.notebook.flames import FlameGraph
-from pprofdiff.report.html.alone import flame_page
+from pprofdiff.report.html.graphs import flame_page
 from tests.conftest import DATA
 from tests.examples import daily
 from tests.notebook.shown import Parsed

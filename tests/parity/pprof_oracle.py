@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pprofdiff.analysis.profiles.filters import Filters
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.merge import merge, normalized, subtract
-from pprofdiff.report.pprof import peek as pprof_peek
-from pprofdiff.report.pprof import top as pprof_top
+from pprofdiff.report.pprof.text import peek, top
 from pprofdiff.report.pprof.view import ViewOptions
 
 if TYPE_CHECKING:
@@ -98,8 +97,8 @@ def ours(
     pattern = options.pop("peek", None)
     shaped = ViewOptions(filters=Filters(**filters), **options)
     if pattern is not None:
-        return pprof_peek.render(profile, pattern, shaped)
-    return pprof_top.render(profile, shaped)
+        return peek(profile, pattern, shaped)
+    return top(profile, shaped)
 
 
 _ROW = re.compile(

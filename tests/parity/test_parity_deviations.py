@@ -1,4 +1,4 @@
-"""Where pprof is wrong and we are not, by the numbers in `report.pprof_top`.
+"""Where pprof is wrong and we are not, by the numbers in `report.pprof.text`.
 
 Each test states what pprof prints and what we print. Where a later pprof prints what
 we do, the deviation is gone, and so is the need for its number.
@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from pprofdiff.report.pprof import top as pprof_top
+from pprofdiff.report.pprof import text
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
 from tests.parity.pprof_oracle import ours, prepared
 from tests.parity.test_parity_fixtures import rows
@@ -125,7 +125,7 @@ def test_names_are_not_taken_for_cpp(pprof):
 
 
 def test_the_list_of_deviations_matches_these_tests():
-    listed = {w for w in (pprof_top.__doc__ or "").split() if w.startswith("2.8.")}
+    listed = {w for w in (text.__doc__ or "").split() if w.startswith("2.8.")}
     tested = {
         "2.8." + name.split("_")[3]
         for name in globals()

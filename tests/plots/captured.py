@@ -11,7 +11,7 @@ import pytest
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.api import diff, fleet, load, load_many
+from pprofdiff.api import diff, fleet, load
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
 
@@ -82,17 +82,6 @@ def profile_diff(story, kind, labels=LABELS):
     return diff(base, new).data
 
 
-def some_builds(labels=LABELS):
-    """Return the CPU profiles of two Go releases, as builds of one program."""
-    folders = DATA / "versions/go1.19", DATA / "versions/go1.27"
-    return load_many(
-        {
-            label: folder / "cpu.pb.gz"
-            for label, folder in zip(labels, folders, strict=True)
-        }
-    )
-
-
 @cache
 def _fleet():
     pytest.importorskip("ruptures")
@@ -135,7 +124,6 @@ PLOTS = {
     "waterfall": partial(profile_diff, "syncpool", "cpu"),
     "movers": partial(profile_diff, "syncpool", "cpu"),
     "flamegraph": partial(profile_diff, "zstd", "cpu"),
-    "builds": some_builds,
     "curves": a_fleet,
     "runs": measured_runs,
 }

@@ -35,9 +35,8 @@ def boxes(ax):
 @pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
-@pytest.mark.parametrize("width", ["larger", "base", "new"])
-def test_frames_lie_within_what_calls_them_and_next_to_each_other(story, width):
-    ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots(), width=width)
+def test_frames_lie_within_what_calls_them_and_next_to_each_other(story):
+    ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots())
     row, left, right, _ = boxes(ax)
     assert (right >= left).all()
     slack = 1e-9 * right[0]

@@ -19,7 +19,6 @@ from tests.plots.captured import (
     STORIES,
     pools,
     profile_diff,
-    some_builds,
     story_logs,
     trace_diff,
 )
@@ -41,7 +40,6 @@ def subjects():
             yield name, story, partial(trace_diff, story), {}
         yield "pauses", story, partial(story_logs, story), {}
     yield "pauses", "pools", pools, {}
-    yield "builds", "releases", some_builds, {}
     yield "curves", "functions", PLOTS["curves"], {}
     yield "curves", "groups", PLOTS["curves"], {"which": "groups"}
     yield "runs", "benchmark", PLOTS["runs"], {}

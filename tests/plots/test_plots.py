@@ -18,9 +18,8 @@ from tests.plots.captured import HOSTILE, PLOTS, trace_diff
 
 mpl.use("agg")
 
-# Plots whose picture has every side's label, whole: names of builds
-# are cut to 16 letters, and have a test of their own.
-LABELLED = tuple(name for name in PLOTS if name not in ("movers", "builds"))
+# Plots whose picture has every side's label, whole.
+LABELLED = tuple(name for name in PLOTS if name != "movers")
 
 every = pytest.mark.parametrize("name", PLOTS)
 

@@ -29,25 +29,20 @@ def dots(ax):
     return [line for line in ax.lines if line.get_linestyle() == "None"]
 
 
-def texts(ax):
-    """Return what is written within the Axes."""
-    return [text.get_text() for text in ax.texts]
-
-
 def test_each_run_is_a_dot_at_its_value(compared):
-    base, new = dots(plots.runs(compared, Figure().subplots()))
+    ax = plots.runs(compared, Figure().subplots())
+    base, new = dots(ax)
     assert base.get_xdata() == pytest.approx(np.array(BASE) * 1e-9)
     assert new.get_xdata() == pytest.approx(np.array(NEW) * 1e-9)
     for line, name in ((base, "base"), (new, "new")):
         assert line.get_color() == palette.colour(name)
         assert (np.diff(line.get_ydata()) < 0).all(), "the first run is at the top"
     assert min(base.get_ydata()) > max(new.get_ydata())
-
-
-def test_sides_differ_by_more_than_colour(compared):
-    base, new = dots(plots.runs(compared, Figure().subplots()))
+    # More than their colour tells sides apart.
     assert base.get_marker() != new.get_marker()
     assert (base.get_fillstyle(), new.get_fillstyle()) == ("none", "full")
+    # Means, and the run that stands apart.
+    assert [text.get_text() for text in ax.texts] == ["115 ns", "run 4", "119 ns"]
 
 
 def test_the_bar_is_the_interval_of_the_outcome(compared):
@@ -61,12 +56,6 @@ def test_the_bar_is_the_interval_of_the_outcome(compared):
     assert high > max(*ends, 170e-9)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == ["main: 4 runs", "pr: 2 runs", "95% interval"]
-
-
-def test_means_and_who_stands_apart_are_written(compared):
-    assert texts(plots.runs(compared, Figure().subplots())) == [
-        "115 ns", "run 4", "119 ns",
-    ]  # fmt: skip
 
 
 def test_words_are_its_alternative(compared):

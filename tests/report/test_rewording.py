@@ -21,7 +21,7 @@ from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.goruntime import rules as goruntime
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import _html as notebook_html
-from pprofdiff.notebook.comparisons import comparison_card
+from pprofdiff.notebook.cards import comparison_card
 from pprofdiff.report import sections as kinds
 from pprofdiff.report.html import page
 from pprofdiff.report.markdown import comment
@@ -38,8 +38,9 @@ from pprofdiff.report.rows import (
     Tile,
 )
 from pprofdiff.report.sections import sections
-from pprofdiff.report.text import plain, short, terminal
-from pprofdiff.report.text.lines import Page
+from pprofdiff.report.text import lines, terminal
+from pprofdiff.report.text import report as text
+from pprofdiff.report.text.lines import PAGE, Page, render
 from pprofdiff.report.text.report import report_parts
 from tests.conftest import DATA
 from tests.examples import daily
@@ -154,15 +155,15 @@ FULL = Scope(joined=True, full=True)
 
 
 def as_text(report):
-    return plain.render(report_parts(report, FULL))
+    return render(report_parts(report, FULL))
 
 
 def as_drawn(report):
-    return terminal.render(report_parts(report, FULL), color=True, page=plain.PAGE)
+    return terminal.render(report_parts(report, FULL), color=True, page=PAGE)
 
 
 def as_answer(report):
-    return plain.render(report_parts(report, Scope(joined=True)))
+    return render(report_parts(report, Scope(joined=True)))
 
 
 def as_card(report):
@@ -186,7 +187,7 @@ def as_card(report):
 )
 def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, written):
     # Nonsense has no spaces to wrap a line at.
-    for module in (plain, short):
+    for module in (lines, text):
         monkeypatch.setattr(module, "PAGE", Page(10_000, fit=False))
     meant = writer(report)
     words = Words()

@@ -11,23 +11,29 @@ from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots.pagecharts import Chart, commit_charts, run_charts
 from pprofdiff.report.html.account import account_steps
-from pprofdiff.report.html.chains import packed_chains
-from pprofdiff.report.html.changed_most import asked, has_changed, most_changed
 from pprofdiff.report.html.flame import address
-from pprofdiff.report.html.graphs import flame_graphs
+from pprofdiff.report.html.graphs import flame_graphs, packed_chains
 from pprofdiff.report.html.packing import embedded
-from pprofdiff.report.html.parts import Chunk, drawn, reason_text, split, view_of
+from pprofdiff.report.html.parts import (
+    Chunk,
+    asked,
+    drawn,
+    has_changed,
+    most_changed,
+    reason_text,
+    split,
+    view_of,
+)
 from pprofdiff.report.html.room import WAITS, heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Code, Row, Section
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
-from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.changes import capitalized
-from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.findings import answer, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
 from pprofdiff.report.sections.units import unit_parts
@@ -54,16 +60,7 @@ _LISTED = 32
 # Tables that are visible at first in a section with a significant change. All others
 # open with a click.
 _SHOWN = frozenset(
-    (
-        "groups",
-        "unit_groups",
-        "cum",
-        "call_sites",
-        "rates",
-        "states",
-        "runs",
-        "renamed",
-    )
+    ("groups", "unit_groups", "cum", "call_sites", "rates", "states", "runs", "renamed")
 )
 
 

@@ -8,9 +8,7 @@ from dataclasses import asdict
 from pprofdiff.analysis.traces.catalogue import BY_KEY, FIGURES, TraceFigure
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.goroutines import STATE_TIMES, Groups
-from pprofdiff.analysis.traces.quantiles import (
-    grouped_quantiles,
-)
+from pprofdiff.analysis.traces.quantiles import grouped_quantiles
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 from pprofdiff.analysis.traces.waited import End, Wait, chained, lines_of, waited

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.source.model import ChangedLines
-from pprofdiff.report.markdown.checkout import repository_path
+from pprofdiff.report.markdown.links import repository_path
 from pprofdiff.units import printable
 
 _LEVELS = {"fail": "error", "cannot tell": "warning", "no data": "warning"}

@@ -25,13 +25,11 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts, of_other_ops
-from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.bisection import bisection_parts
 from pprofdiff.report.sections.changed_lines import changed_in_short
-from pprofdiff.report.sections.changes import capitalized
-from pprofdiff.report.sections.findings import Why, why
+from pprofdiff.report.sections.changes import capitalized, marks_legend
+from pprofdiff.report.sections.findings import Answer, Why, answer, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
-from pprofdiff.report.sections.marks import marks_legend
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import many, printable

@@ -57,13 +57,11 @@ def view_bytes(
     """
     if kind == "proto":
         return compress(encode(view(profile, options, warn).profile))
+    from pprofdiff.report.pprof.text import peek, top
+
     if kind == "peek":
-        from pprofdiff.report.pprof import peek
-
-        return peek.render(profile, pattern, options, warn).encode()
-    from pprofdiff.report.pprof import top
-
-    return top.render(profile, options, warn).encode()
+        return peek(profile, pattern, options, warn).encode()
+    return top(profile, options, warn).encode()
 
 
 def net(

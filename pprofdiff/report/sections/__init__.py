@@ -24,8 +24,7 @@ def sections(
     ``PPROFDIFF_CHECK`` is set and sections are shown `whole`.
     """
     if whole and os.environ.get("PPROFDIFF_CHECK"):
-        from pprofdiff.report.checking.model import check
-        from pprofdiff.report.checking.tables import of_evidence, of_tables
+        from pprofdiff.report.checking import check, of_evidence, of_tables
 
         shown = tuple(_sections(report, scope))
         check([*of_tables(shown), *of_evidence(report.findings, shown)])

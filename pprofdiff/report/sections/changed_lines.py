@@ -361,9 +361,7 @@ def _few(numbers: Sequence[str]) -> str:
     )
 
 
-def _by_function(
-    changed: Sequence[ChangedLines],
-) -> Iterator[tuple[ChangedLines, str]]:
+def _by_function(changed: Sequence[ChangedLines]) -> Iterator[tuple[ChangedLines, str]]:
     """Yield each function's first changed lines of a side, and its others' numbers."""
     found: dict[tuple[str, str, bool], list[ChangedLines]] = {}
     for lines in changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,8 +20,9 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.model.source import Commit
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
+from pprofdiff.report.rows import MARKS, Reason, Section, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
+from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.units import Scale
 
 # Findings with a paragraph; the rest, and any of severity info, only have a title.
@@ -404,3 +406,24 @@ def _groups(explained: Explained, scale: Scale) -> str:
     return "; ".join(
         f"{label} {scale.text(delta, signed=True)}" for label, delta in deltas
     )
+
+
+class Answer(NamedTuple):
+    """The outcome in a sentence, its caveats, and why, by which finding."""
+
+    outcome: str
+    below: tuple[Sentence, ...]
+    title: str
+    reason: Reason | None = None
+
+
+def answer(report: ReportModel, explained: Why, sections: Sequence[Section]) -> Answer:
+    """Return the outcome with the first cause that matters, or its stand-in."""
+    outcome, below = outcome_text(report.outcome)
+    matters = any(f.severity != "info" for f in report.findings.found)
+    lead = sections[0].lead if sections else ""
+    if explained.reasons and (matters or not lead):
+        return Answer(outcome, below, explained.reasons[0].title, explained.reasons[0])
+    instead = next((section.instead for section in sections if section.instead), "")
+    instead = instead or "No finding: the figures are in the tables."
+    return Answer(outcome, below, lead or instead)

@@ -53,13 +53,7 @@ def inputs_table(
             key = f"{side}:{entry.kind}:{entry.path}"
             rows.append(Row(key, "file", tuple(map(Cell, words)), int(bool(folder))))
     return Table(
-        "inputs",
-        _COLUMNS,
-        tuple(rows),
-        code=True,
-        inset=True,
-        headed=headed,
-        indent=2,
+        "inputs", _COLUMNS, tuple(rows), code=True, inset=True, headed=headed, indent=2
     ).without_empty()
 
 

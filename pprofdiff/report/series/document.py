@@ -19,7 +19,7 @@ from pprofdiff.analysis.series.judged import Curve
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Series, Step
 from pprofdiff.report.csv import cell
-from pprofdiff.report.series.model import SeriesReport
+from pprofdiff.report.series.sentences import SeriesReport
 
 SCHEMA = "pprofdiff-series/1"
 

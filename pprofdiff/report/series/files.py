@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pprofdiff.errors import UsageError
 from pprofdiff.report.files import written_by
-from pprofdiff.report.series.model import SeriesReport
+from pprofdiff.report.series.sentences import SeriesReport
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pprofdiff.plots.drawing import Size, svg
 from pprofdiff.report.html.parts import Drawn, drawn
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.rows import Sentence
-from pprofdiff.report.series.model import SeriesReport
 from pprofdiff.report.series.sentences import (
+    SeriesReport,
     headline,
     kind_tables,
     over_words,

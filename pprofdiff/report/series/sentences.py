@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.caveat import Caveat
 from pprofdiff.analysis.series.changes import Change
-from pprofdiff.analysis.series.judged import Curve, KindCurves
+from pprofdiff.analysis.series.judged import Curve, JudgedSeries, KindCurves
 from pprofdiff.model.series import Series
 from pprofdiff.report.rows import (
     Cell,
@@ -18,14 +20,12 @@ from pprofdiff.report.rows import (
     RowRole,
     SectionPart,
     Sentence,
-    Step,
-    Steps,
     Table,
     Tone,
     name_column,
 )
 from pprofdiff.report.sections.named import function_cells
-from pprofdiff.report.series.model import SeriesReport
+from pprofdiff.report.text.layout import Block, flags_to_try
 
 FUNCTIONS = 10
 """Functions whose curves are shown, those that changed most."""
@@ -39,7 +39,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _FLAT = 8
 
 
-def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
+def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part | Block]:
     """Yield what a terminal shows, of functions and categories all if `full`."""
     yield Sentence(headline(report), "outcome")
     for words in (*step_sentences(report), *_both_sides(report)):
@@ -50,8 +50,8 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
     for caveat in report.warnings:
         yield Sentence(caveat.text, "warning")
     yield Sentence(over_words(report.judged.series), "legend")
-    drawn = Step("-o curves.html", "the curves drawn")
-    yield Steps((drawn, Step("-o curves.json", "every curve, for a script")))
+    files = {"html": "the curves drawn", "json": "every curve, for a script"}
+    yield flags_to_try({f"-o curves.{one}": shows for one, shows in files.items()})
 
 
 def headline(report: SeriesReport) -> str:
@@ -242,3 +242,55 @@ def _both_sides(report: SeriesReport) -> Iterator[str]:
             f"'…/{series.over}={series.steps[i].name}/**'" for i in (step - 1, step)
         )
         yield f"Why: pprofdiff {' '.join(sides)} compares these two."
+
+
+# With fewer hosts, one outlier is over a tenth of all, as for two fleets.
+_FEW = 10
+
+
+class SeriesReport(NamedTuple):
+    """A judged series, and what to know before trusting it."""
+
+    judged: JudgedSeries
+    warnings: tuple[Caveat, ...]
+
+
+def series_report(judged: JudgedSeries, notes: Sequence[str] = ()) -> SeriesReport:
+    """Return the report of a series; `notes` say what was left out."""
+    caveats = [Caveat("input", note) for note in notes]
+    return SeriesReport(judged, (*caveats, *_caveats(judged)))
+
+
+def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
+    series = judged.series
+    hosts = min((step.hosts for step in series.steps if step.profiles), default=0)
+    if hosts == 1:
+        yield Caveat(
+            "one-host",
+            "there are steps of one host: how far hosts differ is unknown, so no "
+            "change is reported there",
+        )
+    elif hosts < _FEW:
+        yield Caveat(
+            "few-hosts",
+            f"there are steps of {hosts} hosts, too few to show how far hosts "
+            f"differ; use {_FEW} or more",
+        )
+    if not judged.steps:
+        return
+    if series.width_s:
+        yield Caveat(
+            "load",
+            "the load of an hour moves shares as a build does: what changed may be "
+            "either",
+        )
+    if any(
+        0 in (change.before, change.after)
+        for changes in judged.steps.values()
+        for _, _, change in changes
+    ):
+        yield Caveat(
+            "names",
+            "functions are followed by their names: one that was renamed is gone at a "
+            "step, and another one is new there",
+        )

@@ -5,7 +5,7 @@ A level becomes an indent, a mark a sign, a role a style. No text is parsed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -24,8 +24,6 @@ from pprofdiff.report.rows import (
     Row,
     Rulings,
     Sentence,
-    Stack,
-    Steps,
     Table,
     written,
 )
@@ -42,7 +40,6 @@ _OF_OUTCOME: dict[Outcome, Style] = {
 }
 # The outcomes that most reports have, and two spaces.
 _WIDTH = len("no data") + 2
-_STACK_INDENT = 4
 # Columns that hold words if they are left-aligned; all others hold numbers.
 _WORDS: frozenset[ColumnRole] = frozenset(("name", "source", "side", "text"))
 
@@ -117,7 +114,7 @@ def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
         yield from _blocks(part)
 
 
-def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for each
+def _blocks(part: Part | Block) -> Iterator[Block]:
     match part:
         case Paragraph() | Lines() | Grid() | Close():
             yield part
@@ -136,13 +133,8 @@ def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for e
         case Footnotes():
             notes = (Paragraph(n.text, "faint", f"{n.mark} ") for n in part.notes)
             yield Close(tuple(notes))
-        case Stack():
-            yield _stack(part)
         case Code():
             yield from _code(part)
-        case Steps():
-            flags = ", ".join(f"{step.flag} ({step.what})" for step in part.steps)
-            yield Close((Paragraph(f"pprofdiff … {flags}", "faint", "next  "),))
 
 
 def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
@@ -173,14 +165,10 @@ def _rulings(part: Rulings) -> Iterator[Block]:
     yield Close(tuple(rules))
 
 
-def _stack(stack: Stack) -> Lines:
-    head = f"{stack.cost}  {stack.share}  {stack.category}, by rule {stack.rule}"
-    words = [Word(head, "strong")]
-    for frame in stack.frames:
-        role = f"  ← {frame.role}" if frame.role else ""
-        kind = f"  ({frame.kind})" if frame.kind else ""
-        words.append(Word(f"{frame.name}{role}{kind}", indent=_STACK_INDENT))
-    return Lines(tuple(words), names=True)
+def flags_to_try(flags: Mapping[str, str]) -> Close:
+    """Return the flags to try next, with what they show."""
+    listed = ", ".join(f"{flag} ({shows})" for flag, shows in flags.items())
+    return Close((Paragraph(f"pprofdiff … {listed}", "faint", "next  "),))
 
 
 def _code(code: Code) -> Iterator[Block]:

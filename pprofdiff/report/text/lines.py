@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from pprofdiff.report.rows import Part
 from pprofdiff.report.text.fitting import (
     broken,
     clipped,
@@ -28,6 +29,7 @@ from pprofdiff.report.text.layout import (
     Paragraph,
     Style,
     Word,
+    laid_out,
 )
 
 _GAP = 2
@@ -280,3 +282,15 @@ def _in_lines(block: Grid, width: int) -> list[tuple[list[int], list[int]]]:
         groups[-1][1].append(wide)
         left -= wide + _GAP
     return groups
+
+
+PAGE = Page(100, fit=False)
+"""The page to use if the width is unknown."""
+
+
+def render(parts: Iterable[Part | Block]) -> str:
+    """Return parts of a report as text, with an empty line between them."""
+    text = (
+        "".join(words for words, _ in line) for line in lines(laid_out(parts), PAGE)
+    )
+    return "\n".join(text) + "\n"

@@ -42,7 +42,7 @@ from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.findings import why
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.building import PERIOD, given, stacks
 from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, path

@@ -16,7 +16,7 @@ from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
 from pprofdiff.report.json.gclogs import gc_row
 from pprofdiff.report.sections.gclogs import gc_parts
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 from tests.analysis.building import given
 
 from .cycles import cycles_of, run_of, runs, slow

@@ -19,7 +19,7 @@ from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture
-from pprofdiff.report.json.outcome import account_row
+from pprofdiff.report.json.document import account_row
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.owners import payer_table
 from tests.analysis.building import given, profiles

@@ -32,7 +32,7 @@ from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.changed_lines import source_notes
 from pprofdiff.report.sections.findings import why
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.measuring import PACKAGE, Unit, compared, path
 from tests.building import CPU, MS, Frame, Place, Sample, built

@@ -18,7 +18,7 @@ from pprofdiff.inputs.sides import load_sides
 from pprofdiff.loaders.traces import decode
 from pprofdiff.report.files import writer_for
 from pprofdiff.report.model import Scope, report_of
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 from pprofdiff.report.text.report import report_parts
 from tests.examples import daily
 

@@ -20,7 +20,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
 from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.sections.traces.section import trace_parts
-from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.lines import render
 
 MEMORY = 1 << 30
 """Address space, in bytes, that a process may take beyond what it began with."""

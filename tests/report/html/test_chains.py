@@ -9,7 +9,7 @@ import pytest
 from pprofdiff import compare
 from pprofdiff.analysis.call_tree import NO_CATEGORY, SEVERAL
 from pprofdiff.analysis.chain_tree import KINDS, chain_tree
-from pprofdiff.report.html.chains import packed_chains
+from pprofdiff.report.html.graphs import packed_chains
 from pprofdiff.report.html.packing import embedded
 from pprofdiff.report.html.page import render
 from pprofdiff.report.model import report_of

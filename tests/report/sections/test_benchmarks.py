@@ -20,7 +20,7 @@ from pprofdiff.report.sections.benchmarks import (
     benchmark_sections,
     benchmark_tiles,
 )
-from pprofdiff.report.text import plain
+from pprofdiff.report.text.lines import render
 from tests.analysis.benchmarks.benchstat import benchstat
 from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
 from tests.report.golden import check
@@ -72,13 +72,13 @@ def parts(texts):
 
 @pytest.mark.parametrize(("name", "texts"), [("zstd", ZSTD), ("odd", ODD)])
 def test_as_it_was_last_looked_at(name, texts):
-    check(f"benchmarks.{name}", plain.render(parts(texts)))
+    check(f"benchmarks.{name}", render(parts(texts)))
 
 
 def test_a_pair_of_one_output_as_it_was_last_looked_at():
     base, new = pair_by_suffix(parse(ZSTD[1].encode(), "bench.txt"), "Old")
     diff = compare_benchmarks([base], [new])
-    check("benchmarks.pair", plain.render(benchmark_parts(diff, ("Old", "now"))))
+    check("benchmarks.pair", render(benchmark_parts(diff, ("Old", "now"))))
 
 
 def our_lines(found):
@@ -190,9 +190,7 @@ def test_marks_say_more_or_less_and_tones_which_way_is_worse():
 
 
 def test_that_nothing_is_on_both_sides_is_said():
-    nothing = plain.render(
-        parts((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]})))
-    )
+    nothing = render(parts((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]}))))
     assert "No benchmark was measured on both sides." in nothing
 
 
@@ -229,7 +227,7 @@ def test_of_many_benchmarks_those_that_changed_most_are_shown():
         cell.text.strip() for cell in grid.rows[-1].cells
     ]
     got = "Shown is what changed most; --full or -o x.json has all benchmarks."
-    assert got in plain.render(limited)
+    assert got in render(limited)
     assert len(benchmark_rows(diff)) == 2000
 
 
@@ -243,7 +241,7 @@ def test_many_tables_are_limited_as_well():
     grids = [part for part in limited if isinstance(part, Table)]
     assert len(grids) == 10
     assert max(len(grid.rows) for grid in grids) <= 4 + 2
-    text = plain.render(limited)
+    text = render(limited)
     assert "(588 more tables, of 2,352 rows: 0 worse, 0 better)" in text
     assert len(text.splitlines()) < 150
 
@@ -257,7 +255,7 @@ def test_what_fits_is_shown_as_without_a_limit(count):
 
 def test_a_spread_beyond_all_numbers_is_not_known():
     wide = {"G-1": [{"MB/s": v} for v in (1.0, 7.9e-308, 5e-324, 5e-324, 5e-324, 1.0)]}
-    text = plain.render(parts([printed(wide), printed(wide)]))
+    text = render(parts([printed(wide), printed(wide)]))
     assert "± ?" in text
     assert "inf" not in text
 
@@ -276,7 +274,7 @@ def test_whatever_is_printed_has_a_report(base, new):
     lines = "BenchmarkSure 1 1 ns/op\n"
     diff = compared([printed(side) + lines for side in (base, new)])
     json.dumps(benchmark_rows(diff), allow_nan=False)
-    text = plain.render(benchmark_parts(diff, LABELS))
+    text = render(benchmark_parts(diff, LABELS))
     assert all(line.isprintable() for line in text.splitlines())
     assert not re.search(r"\b(nan|inf|None)\b", text)
     assert "geomean" in text or "Sure" in text

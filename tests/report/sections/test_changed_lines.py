@@ -17,7 +17,7 @@ from pprofdiff.report.html.page import render as page
 from pprofdiff.report.json.document import render as document
 from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import report_of
-from pprofdiff.report.text.plain import render as text
+from pprofdiff.report.text.lines import render as text
 from pprofdiff.report.text.report import report_parts
 from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.repository import repository

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.report.rows import Cell, Column, Mark, Row, Table, name_column
-from pprofdiff.report.sections.marks import marks_legend
+from pprofdiff.report.sections.changes import marks_legend
 
 SAID: dict[Mark, str] = {"more": "▲", "less": "▼", "noise": "~", "": "o mark"}
 

@@ -15,7 +15,7 @@ from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.sections.changes import change
 from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.report.sections.units import ROWS, unit_parts
-from pprofdiff.report.text.plain import render as as_text
+from pprofdiff.report.text.lines import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.measuring import Unit, compared, path
 

@@ -19,7 +19,7 @@ from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.owners import group_table
 from pprofdiff.report.sections.units import unit_parts
-from pprofdiff.report.text.plain import render as as_text
+from pprofdiff.report.text.lines import render as as_text
 from pprofdiff.report.text.report import report_parts
 from tests.analysis.building import stacks
 from tests.analysis.measuring import PACKAGE, Unit, compared, made, path

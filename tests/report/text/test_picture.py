@@ -22,10 +22,7 @@ from tests.report.golden import FOLDER
 
 PICTURE = FOLDER / "demo.svg"
 THEME = TerminalTheme(
-    (13, 17, 23),
-    (230, 237, 243),
-    [(230, 237, 243)] * 8,
-    [(139, 148, 158)] * 8,
+    (13, 17, 23), (230, 237, 243), [(230, 237, 243)] * 8, [(139, 148, 158)] * 8
 )
 # rich's own frame loads fonts from the net: ours loads nothing.
 FRAME = """<svg width="880" viewBox="-8 -12 {terminal_width} {height}" \

@@ -17,8 +17,7 @@ from pprofdiff.cli.run import compared
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.text.fitting import columns
 from pprofdiff.report.text.lines import Page
-from pprofdiff.report.text.report import report_parts
-from pprofdiff.report.text.short import MOST
+from pprofdiff.report.text.report import MOST, report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
 from tests.examples import daily

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,10 @@ from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
     Column,
-    Frame,
     Heading,
     Part,
     Row,
     Sentence,
-    Stack,
     Table,
     name_column,
 )
@@ -36,15 +33,17 @@ from pprofdiff.report.sections.profiles.cells import (
     compared_columns,
     noise_of,
 )
+from pprofdiff.report.text.layout import Block, Lines, Word
 from pprofdiff.units import percent
 
 _STACKS = 3
+_INDENT = 4
 _NEEDS = (
     "--explain needs a CPU profile, or a trace and --state: nothing else has categories"
 )
 
 
-def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
+def explain(report: ReportModel, pattern: str) -> Iterator[Part | Block]:
     """Yield what a pattern matches: categories and rules, leaves, costliest stacks.
 
     It is searched for in group and category ids, or in function names if no id matches;
@@ -151,7 +150,9 @@ def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Sentence:
     )
 
 
-def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Part]:
+def _stacks(
+    diff: ProfileDiff, side: int, rows: NDArray[np.int64]
+) -> Iterator[Part | Block]:
     scale, total = scale_of(diff), diff.totals[side]
     what = (diff.base, diff.new)[side]
     values = diff.values[side][rows]
@@ -176,8 +177,11 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[P
         yield _stack(diff, side, row, (written(raw), percent(raw, total)))
 
 
-def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Stack:
-    """Return one stack, leaf first, with its formatted `cost` and share."""
+def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Lines:
+    """Return one stack, leaf first, with its formatted `cost` and share.
+
+    It says which function decides the category, which pays, and what the leaf does.
+    """
     owners = _attribution(diff, side)
     table = rules()
     names = diff.paired_functions.sides[side]
@@ -185,17 +189,18 @@ def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Sta
     line = profile.take(np.array([row])).frames().line
     kind = table.leaf_kinds[int(owners.leaf_kind[row])]
     category = table.categories[int(owners.category[row])]
-    frames = []
+    rule = table.rules[int(owners.rule[row])].id
+    head = f"{'  '.join(cost)}  {category}, by rule {rule}"
+    words = [Word(head, "strong")]
     decided = paid = False
     functions = names.ids[line].tolist()
     texts = distinct_names(names.names[function] for function in functions)
     for position, (function, text) in enumerate(zip(functions, texts, strict=True)):
-        role: Literal["", "decides", "pays"] = ""
+        role = ""
         if function == owners.anchor[row] and not decided:
-            role, decided = "decides", True
+            role, decided = "  ← decides", True
         elif function == owners.payer[row] and not paid and category != "user":
-            role, paid = "pays", True
-        leaf = kind.label if position == 0 and kind.id else ""
-        frames.append(Frame(text, role, leaf))
-    rule = table.rules[int(owners.rule[row])].id
-    return Stack(cost[0], cost[1], category, rule, tuple(frames))
+            role, paid = "  ← pays", True
+        leaf = f"  ({kind.label})" if position == 0 and kind.id else ""
+        words.append(Word(f"{text}{role}{leaf}", indent=_INDENT))
+    return Lines(tuple(words), names=True)

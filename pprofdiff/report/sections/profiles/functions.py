@@ -262,10 +262,7 @@ def _table(
 
 
 def _rows(
-    diff: ProfileDiff,
-    table: FunctionTable,
-    column: ValueColumn,
-    rows: list[list[int]],
+    diff: ProfileDiff, table: FunctionTable, column: ValueColumn, rows: list[list[int]]
 ) -> tuple[Row, ...]:
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))

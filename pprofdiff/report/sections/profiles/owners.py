@@ -109,11 +109,7 @@ def group_table(
             name = Cell(f"{len(rest)} {_REST[noise]}")
             rows.append(_row(diff, one, "group", name))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
-    columns = (
-        name_column(""),
-        *compared_columns(diff, labels),
-        *share_columns(diff),
-    )
+    columns = (name_column(""), *compared_columns(diff, labels), *share_columns(diff))
     return Table("groups", columns, tuple(rows), one_unit=True)
 
 
@@ -234,11 +230,7 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
         order.tolist(), chosen, sites, call_site_cells(sites), strict=True
     ):
         old, now = int(base[i]), int(new[i])
-        cells = (
-            *compared(diff, old, now, noise=noise[i]),
-            Cell(_mostly(blamed)),
-            name,
-        )
+        cells = (*compared(diff, old, now, noise=noise[i]), Cell(_mostly(blamed)), name)
         shown.append(Row(called_by(site), "call_site", cells))
     return tuple(shown)
 

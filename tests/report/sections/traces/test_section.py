@@ -16,10 +16,7 @@ from pprofdiff.cli.run import compared as report_of
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Table
-from pprofdiff.report.sections.traces.cells import (
-    arrows,
-    compared,
-)
+from pprofdiff.report.sections.traces.cells import arrows, compared
 from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
 from pprofdiff.report.sections.traces.waits import kind_rows, waits_view
 from pprofdiff.report.text.lines import Page

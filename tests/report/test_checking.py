@@ -12,9 +12,7 @@ from pprofdiff.analysis.causes.wording import Span
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.api import compare
 from pprofdiff.errors import ContradictionError
-from pprofdiff.report.checking.model import check
-from pprofdiff.report.checking.sentences import contradictions
-from pprofdiff.report.checking.tables import of_evidence, of_tables
+from pprofdiff.report.checking import check, contradictions, of_evidence, of_tables
 from pprofdiff.report.model import Scope
 from pprofdiff.report.sections import sections
 from tests.conftest import DATA

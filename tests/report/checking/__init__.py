@@ -1,1 +1,0 @@
-"""Whether reports contradict themselves."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.gunzip import decompressor
+from pprofdiff.inputs.decompression import decompressor, too_large
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
-from pprofdiff.inputs.wording import too_large
 from pprofdiff.kinds import KINDS, KindId
 
 if TYPE_CHECKING:

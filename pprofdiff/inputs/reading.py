@@ -107,8 +107,7 @@ def _read_local(place: Place, options: ReadOptions) -> SideInputs:
 def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs]:
     if not places:
         return []
-    from pprofdiff.inputs.fetch import fetch_all
-    from pprofdiff.inputs.urls import request_for
+    from pprofdiff.inputs.fetch import fetch_all, request_for
 
     fetched = fetch_all([request_for(p.target, options) for p in places], options)
     sides = []

@@ -16,12 +16,18 @@ from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
-from pprofdiff.measure.failures import run_tests
-from pprofdiff.measure.iterations import Counts, operations_in, raised
+from pprofdiff.measure.gobuild import run_tests
 from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, folders_of, pattern_of
+from pprofdiff.measure.leaves import (
+    Counts,
+    Leaf,
+    folders_of,
+    operations_in,
+    pattern_of,
+    raised,
+)
 from pprofdiff.measure.sides import SIDES, SideName, Started, order
-from pprofdiff.model.profiles.operations import Operations
+from pprofdiff.model.profiles.profile import Operations
 from pprofdiff.units import printable
 
 # Seconds until rounds end, from the start of the command, so that one benchmark takes

@@ -12,15 +12,19 @@ from pprofdiff.errors import UsageError
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import GoBenchmarks, Plan, run_leaf
-from pprofdiff.measure.iterations import (
+from pprofdiff.measure.layouts import Layouts
+from pprofdiff.measure.leaves import (
     FAST_S,
     Counts,
+    Leaf,
+    Pilot,
     any_unlike,
     counts_for,
+    pilots,
+    results_of,
+    shorter,
     unlike,
 )
-from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, Pilot, pilots, results_of, shorter
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.units import first_few, printable

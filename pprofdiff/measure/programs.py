@@ -12,19 +12,18 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageError
-from pprofdiff.inputs.download import download
+from pprofdiff.inputs.fetch import download, request_for
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.reading import read
 from pprofdiff.inputs.redaction import without_secrets
-from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
-from pprofdiff.measure.failures import without_gctrace
 from pprofdiff.measure.gobuild import (
     Link,
     Tree,
     linked,
     program_files,
     with_gctrace,
+    without_gctrace,
 )
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of

@@ -27,7 +27,6 @@ from pprofdiff.measure.gobuild import (
     workspace_here,
 )
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.kept_builds import Built
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
 from pprofdiff.measure.planning import planned
@@ -38,8 +37,11 @@ from pprofdiff.measure.rounds import (
     Round,
     Stopped,
     take_turns,
+    to_trace,
+    unexplained,
     writing,
 )
+from pprofdiff.measure.search_state import Built
 from pprofdiff.measure.sides import (
     SIDES,
     Checkout,
@@ -47,7 +49,6 @@ from pprofdiff.measure.sides import (
     checked_out,
     checkouts,
 )
-from pprofdiff.measure.stopping import to_trace, unexplained
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:

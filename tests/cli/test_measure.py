@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.profiles.operations import operations_of
+from pprofdiff.model.profiles.profile import operations_of
 from tests.cli.test_whole import ENVIRONMENT
 from tests.examples import daily
 from tests.measure.shop import FILES, MODULE, shop, state

@@ -17,7 +17,7 @@ import pytest
 
 from pprofdiff.errors import FetchError, FormatError
 from pprofdiff.inputs import ReadOptions, read, read_sides
-from pprofdiff.inputs.urls import request_for
+from pprofdiff.inputs.fetch import request_for
 from tests.examples import daily
 from tests.inputs.conftest import reply
 

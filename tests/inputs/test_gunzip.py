@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs import decompress
-from pprofdiff.inputs.gunzip import Gunzip
+from pprofdiff.inputs.decompression import Gunzip
 from tests.memory import below
 
 MIB = 1 << 20

@@ -8,11 +8,11 @@ from shutil import copy
 import numpy as np
 import pytest
 
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.captured import keep_allocations, keep_operations
-from pprofdiff.model.profiles.operations import Operations, operations_of
+from pprofdiff.model.profiles.profile import Operations, operations_of
 from tests.analysis.building import PERIOD, profile
 from tests.measure.benchmarks import bench, build, write
 from tests.repository import go

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.measure.iterations import (
+from pprofdiff.measure.leaves import (
     Counts,
+    Leaf,
+    Pilot,
     any_unlike,
     counts_for,
     raised,
+    shorter,
 )
-from pprofdiff.measure.leaves import Leaf, Pilot, shorter
 from pprofdiff.measure.sides import SIDES
 
 # From a benchmark that measures nothing to one that takes an hour.

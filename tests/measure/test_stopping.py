@@ -9,7 +9,7 @@ from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.totals import Ratio
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
-from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure, to_trace, unexplained
+from pprofdiff.measure.rounds import FEWEST_ROUNDS, sure, to_trace, unexplained
 from tests.analysis.measuring import Unit, compared, path
 
 

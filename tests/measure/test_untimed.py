@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.captured import keep_allocations
-from pprofdiff.model.profiles.operations import Operations
+from pprofdiff.model.profiles.profile import Operations
 from tests.measure.benchmarks import bench, build, write
 
 pytestmark = pytest.mark.go

@@ -27,7 +27,7 @@ from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantile
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tables import changes_of
 from pprofdiff.model.arrays import Column, Mask
-from pprofdiff.model.traces.timeline import Series
+from pprofdiff.model.traces.trace import Series
 
 TraceRuns = tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]]
 

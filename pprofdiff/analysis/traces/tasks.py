@@ -25,8 +25,7 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.model.csr import grouped
 from pprofdiff.model.profiles.profile import Profile, ValueType
-from pprofdiff.model.traces.timeline import Regions, Tasks
-from pprofdiff.model.traces.trace import Trace
+from pprofdiff.model.traces.trace import Regions, Tasks, Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,11 +17,11 @@ from pprofdiff.loaders.gclogs.lines import (
     GO_1_18,
     HEAD,
     TIMER,
+    Repair,
     columns,
     numbers_of,
     read_line,
 )
-from pprofdiff.loaders.gclogs.repair import Repair
 from pprofdiff.loaders.gclogs.runs import split
 from pprofdiff.model.gclogs import Cycles, GCLog
 

@@ -15,8 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from pprofdiff.model.csr import grouped
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 
 # The reason of the STW pause in which runtime.StartTrace begins to record.
 _START = "start trace"

@@ -13,7 +13,7 @@ from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.groups import both_groups
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.side import Capture
-from pprofdiff.model.traces.timeline import Tasks
+from pprofdiff.model.traces.trace import Tasks
 
 from . import built
 from .built import START

@@ -15,8 +15,7 @@ from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnab
 from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model import csr
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import ProcessorState, State
+from pprofdiff.model.traces.trace import ProcessorState, RangeKind, State
 from tests.examples import daily
 from tests.traces import oracle
 

@@ -24,8 +24,7 @@ from pprofdiff.analysis.traces.moments import (
 )
 from pprofdiff.analysis.traces.mutators import mmu, worst_window
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State
+from pprofdiff.model.traces.trace import RangeKind, State
 
 from .built import SOME, rows_of, traces, within
 from .real import STORIES, trace_of

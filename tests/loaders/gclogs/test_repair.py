@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.gclogs import parse
-from pprofdiff.loaders.gclogs.repair import Repair
+from pprofdiff.loaders.gclogs.lines import Repair
 from tests.examples import daily
 
 from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, scanned

@@ -221,7 +221,7 @@ def test_normalized_rounds_half_away_from_zero():
 
 @pytest.mark.parametrize("value", [0.49999999999999994, 0.5, 2.5, 4503599627370497.5])
 def test_rounding_matches_go_also_next_to_a_half(value):
-    from pprofdiff.model.profiles.sample_types import rounded
+    from pprofdiff.model.profiles.merge import rounded
 
     want = int(value) + (value - int(value) >= 0.5)
     assert rounded(np.array([1, -1]), value).tolist() == [want, -want]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from pprofdiff.model.profiles.nameless import with_names
+from pprofdiff.model.profiles.merge import with_names
 from tests.building import CPU, Frame, Place, Sample, built
 
 

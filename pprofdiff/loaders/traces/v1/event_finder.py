@@ -16,9 +16,14 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.profiles.wire import varints
 from pprofdiff.loaders.traces.byte_tables import membership, rows_in
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
-from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
+from pprofdiff.loaders.traces.varints import (
+    TABLES,
+    TAIL,
+    follow_jumps,
+    read_short_varints,
+    varint_at,
+)
 from pprofdiff.model.arrays import Codes, Column, Mask
 
 E = V1Type

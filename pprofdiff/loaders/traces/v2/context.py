@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, lookup
-from pprofdiff.loaders.traces.forward_fill import ForwardFill, forward_fill
 from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.owner_rows import ForwardFill, forward_fill
 from pprofdiff.loaders.traces.v2.effects import CARRIED_OVER, NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import (

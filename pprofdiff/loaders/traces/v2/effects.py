@@ -20,8 +20,7 @@ import numpy as np
 from msgspec import Struct
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
-from pprofdiff.model.arrays import Column, Index, Integers, Mask
-from pprofdiff.model.table import Table
+from pprofdiff.model.arrays import Column, Index, Integers, Mask, Table
 
 # Keys, in the order of an owner's effects: before its status; the status (or creation);
 # right after it; what a thread continues from the previous generation; a status after

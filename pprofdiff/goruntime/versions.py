@@ -72,7 +72,6 @@ def _ends(span: Span) -> tuple[int, int]:
 
 @lru_cache(_NAMES_CACHED)
 def _bounds(name: str) -> tuple[int, int]:
-    """Return the positions of a function's first and last release."""
     table = rules()
     end = table.last_release.find(name)
     return table.first_release.find(name), end if end >= 0 else len(table.releases)

@@ -95,7 +95,6 @@ class Gunzip:
             raise DamagedError(f"{msg}; fetch it again")
 
     def _begin(self, data: bytes, position: int) -> int:
-        """Begin the member at `position`, if there is one; return the next position."""
         import zlib
 
         if self._members and not self._stray:
@@ -119,7 +118,6 @@ class Gunzip:
     def _take(
         self, stream: zlib._Decompress, data: bytes, position: int
     ) -> tuple[bytes, int]:
-        """Return the member's next output and how much of `data` has been read."""
         import zlib
 
         fed = memoryview(data)[position : position + self._bite]

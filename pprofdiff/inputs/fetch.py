@@ -172,7 +172,6 @@ def _answer(
     request: Request,
     max_size: int,
 ) -> None:
-    """Put the response to `request`, or its error, into `answers`."""
     try:
         answers.put((index, download(request, max_size)))
     except BaseException as error:  # noqa: BLE001 - raised again by fetch_all
@@ -184,7 +183,6 @@ def _collect(
     answers: queue.SimpleQueue[tuple[int, bytes | BaseException]],
     options: ReadOptions,
 ) -> list[Fetched | BaseException]:
-    """Await each request's answer or timeout; save every answer on arrival."""
     results: dict[int, Fetched | BaseException] = {}
     started = time.monotonic()
     while len(results) < len(requests):
@@ -285,7 +283,6 @@ def _body(response: HTTPResponse, request: Request, max_size: int) -> bytes:
 
 
 def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) -> str:
-    """Return the message for a status other than 200, with the server's first line."""
     # The reason for a redirect that is not followed quotes the address.
     reason = re.sub(r"(?<=://)\S*@", "…@", str(response.reason))
     text = f"{request.shown}: server answered {response.status} {reason}"
@@ -298,7 +295,6 @@ def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) 
 
 
 def _cause(error: Exception) -> str:
-    """Return a description of why nothing was received."""
     import socket
     import ssl
 

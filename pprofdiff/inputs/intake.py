@@ -94,7 +94,6 @@ class _Chunks:
 
 
 def _opened(file: BinaryIO, name: str, max_size: int) -> _Opened:
-    """Read enough to recognise what `file` is."""
     chunks = _Chunks(file, name, max_size)
     plain = _plain(chunks, name, max_size)
     pieces: list[bytes] = []

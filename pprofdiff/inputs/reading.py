@@ -121,7 +121,6 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
 
 
 def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:
-    """Return an input for each kind that was found; FormatError if there is none."""
     inputs = tuple(
         Input(
             place.argument,
@@ -212,7 +211,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _read_files(
     place: Place, folder: Path, options: ReadOptions
 ) -> tuple[list[Input], list[Skipped], list[tuple[Path, str]]]:
-    """Return inputs from a folder's files, skipped entries, and its folders."""
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:

@@ -322,7 +322,6 @@ _KEYS = 3
 
 
 def _json(start: bytes) -> str:
-    """Return what a JSON text is, or else which keys it begins with."""
     for pattern, words in _WRITERS:
         if re.search(pattern, start, re.DOTALL):
             return f"JSON: {words}"
@@ -448,7 +447,6 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _after(data: bytes, position: int, wire: int) -> int:
-    """Return where the field value at `position` ends, possibly beyond `data`."""
     if wire == _VARINT:
         return _varint(data, position)[1]
     if wire == _BYTES:
@@ -458,7 +456,6 @@ def _after(data: bytes, position: int, wire: int) -> int:
 
 
 def _valid(number: int, field: bytes, *, first: bool) -> bool:
-    """Return whether a field's bytes, including its length, are plausible."""
     if number in (_SAMPLE_TYPE, _PERIOD_TYPE):
         return _is_value_type(field)
     if number == _STRING_TABLE and first:

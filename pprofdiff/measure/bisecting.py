@@ -195,7 +195,6 @@ class _Run:
         self._most = min(most_builds(len(commits) - 1), len(commits))
 
     def found(self) -> Bisection:
-        """Compare the ends, unless an earlier run did, then search."""
         self._watcher.began(self._commits, self._most)
         if self._state.chosen is None:
             self._compare_ends()
@@ -219,7 +218,6 @@ class _Run:
         return self._result(self._search())
 
     def _compare_ends(self) -> None:
-        """Measure both ends until it is known which figures changed."""
         bad = self._commits[-1].id
         while True:
             rounds = self._state.rounds(bad)
@@ -268,7 +266,6 @@ class _Run:
         return chosen(wanted, built, self._measuring.build_rounds())
 
     def _look(self, commit: int) -> None:
-        """Measure a commit once more, or keep why it cannot be measured."""
         one = self._commits[commit]
         rounds = self._state.rounds(one.id)
         self._watcher.doing(f"measuring {one.short}, round {rounds + 1}")
@@ -285,7 +282,6 @@ class _Run:
         self._watcher.learned(one, commit, self._searches)
 
     def _take(self, commit: int) -> None:
-        """Give each search what was measured of a commit."""
         own = self._commits[commit].id
         ratios = self._figures.at(self._state.out(own))
         for name, search in self._searches.items():

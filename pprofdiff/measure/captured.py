@@ -123,7 +123,6 @@ def _of_operations(profile: Profile, operations: Operations, folder: str) -> Pro
 
 
 def _verdict(profile: Profile, line: int, sources: BenchmarkSources) -> Verdict:
-    """Return whether one of the profile's lines counts as an operation's."""
     functions, places = profile.functions, profile.locations
     function = int(places.line_function[line])
     if function < 0:
@@ -221,7 +220,6 @@ class BenchmarkSources:
         return GoFile(text.replace("\r\n", "\n") + "\n")
 
     def _parsed(self, path: str, name: str, start: int) -> _Function | None:
-        """Return a function with a parameter `*testing.B`, None if not found."""
         file = self._file(path)
         if file is None or start <= 0:
             return None
@@ -283,7 +281,6 @@ class _Function:
 
     @cached_property
     def untimed(self) -> list[tuple[int, int]]:
-        """The (first, last) lines that do not count, none in doubt."""
         text = self._own_text()
         if text is None or re.search(r"\bgoto\b", text):
             return []
@@ -345,11 +342,9 @@ class _Timer:
 
     @property
     def ended(self) -> bool:
-        """Whether the function's closing brace has been read."""
         return not self._blocks
 
     def read(self, word: str, line: int) -> None:
-        """Read a brace, a keyword, or the name of a timer's method, after `for`."""
         if word == "{":
             self._number += 1
             self._blocks.append(self._number)

@@ -201,7 +201,6 @@ def adopted() -> Iterator[None]:
 
 
 def _set_reaper(value: int) -> int:
-    """Set the subreaper flag; return its old value, 1 if unknown."""
     if not sys.platform.startswith("linux"):
         return 1
     before = ctypes.c_int(1)
@@ -237,7 +236,6 @@ def _orphans_left() -> bool:
 
 
 def _strangers() -> Iterator[int]:
-    """Yield the pids of this process's children in other sessions."""
     if not (_has_children() and os.path.isdir("/proc/self")):
         return
     own, session = os.getpid(), os.getsid(0)

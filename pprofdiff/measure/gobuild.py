@@ -105,7 +105,6 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
 
 
 def _output(program: Program) -> tuple[int, bytes, bytes]:
-    """Return the status of a program, what it printed, and its error output."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         status = run(program, out, errors).status
         out.seek(0)
@@ -306,7 +305,6 @@ def run_tests(
 def _failed(
     tree: Tree, package: str, status: int, names: tuple[str, str]
 ) -> MeasureError:
-    """Return the error for a failed test binary; `names` are its output files."""
     said = []
     for name in names:
         with open(name, "rb") as file:

@@ -208,7 +208,6 @@ def operations_in(iterations: int) -> int:
 
 
 def _factor(faster: float) -> int:
-    """Return how many times as often new runs; negative if base does, 1 if equal."""
     times = round(min(exp(abs(faster)), _LARGEST_FACTOR))
     if exp(abs(faster)) < _EQUAL_BELOW:
         return 1

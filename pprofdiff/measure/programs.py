@@ -99,7 +99,6 @@ class Commands:
         return tuple(began)
 
     def _relink(self, seed: int) -> None:
-        """Relink the programs if the linker can shuffle functions by a seed."""
         if not self._vary:
             return
         wanted = [
@@ -320,7 +319,6 @@ class Served(Commands):
 
 
 def _of_pprof(url: str) -> str:
-    """Return a URL without trailing slashes; /debug/pprof is added to a bare host."""
     scheme, separator, rest = url.rpartition("://")
     rest = rest.rstrip("/")
     if "/" not in rest.rpartition("@")[2]:

@@ -200,7 +200,6 @@ def _written_out(
 def _sources(
     repository: Repository, sides: tuple[Checkout, Checkout], root: str
 ) -> FoundSources:
-    """Return both sides' sources; a copy of the work tree goes to `root`."""
     commits = [side.commit for side in sides]
     if not all(commits):
         try:
@@ -213,7 +212,6 @@ def _sources(
 
 @contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Yield a folder that is removed afterwards, even if a signal arrives."""
     folder = None
     try:
         with signals_later():

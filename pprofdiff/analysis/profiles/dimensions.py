@@ -64,7 +64,6 @@ def dimensions(functions: PairedRows) -> dict[str, Dimension]:
 
 
 def _of_union(functions: PairedRows, name: str) -> tuple[Column, Column]:
-    """Return function `name` of each sample of (base, new) as a row of the union."""
     ends = functions.ends or ()
     base, new = (
         np.append(rows, -1)[getattr(side, name)]

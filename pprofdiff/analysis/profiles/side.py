@@ -73,7 +73,6 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
 
 
 def _must_fit(runs: Sequence[Capture[Profile]]) -> None:
-    """Raise FormatError if the sum of all values does not fit in 64 bits."""
     size = 0.0
     for run in runs:
         size += largest_sum(run.content)

@@ -200,7 +200,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _good(codes: Object) -> int:
-    """Return how many requests had a status that is no failure."""
     return sum(_count(codes, code) or 0 for code in codes if good_status(code))
 
 
@@ -228,7 +227,6 @@ def _listed(
 
 
 def _moment(text: object) -> float | None:
-    """Return an RFC 3339 time in seconds since 1970, None if it is none."""
     try:
         return datetime.fromisoformat(str(text)).timestamp()
     except (ValueError, OverflowError):

@@ -200,7 +200,6 @@ class LoadScanner:
 
 
 def _beginnings(text: bytes) -> Iterator[tuple[int, Reader]]:
-    """Yield where summaries begin, in order, and their readers."""
     found = [
         (match.start(), one.read)
         for one in _FORMATS

@@ -418,13 +418,11 @@ def _number(before: bytes, text: bytes) -> float | None:
 
 
 def _count(before: bytes, text: bytes) -> int | None:
-    """Return the whole number of the line that begins with `before`."""
     match = re.search(rb"(?m)^" + before + rb"(\d+)", text)
     return None if match is None else _int(match[1])
 
 
 def _duration(before: bytes, text: bytes) -> float | None:
-    """Return the seconds of the line that begins with `before`."""
     match = re.search(rb"(?m)^" + before + _DURATION, text)
     return None if match is None else _seconds(match[1])
 

@@ -109,7 +109,6 @@ def split_name(printed: bytes) -> tuple[str, int | None]:
 
 
 def _read(fields: list[bytes]) -> Values | None:
-    """Return the values parsed from the fields after the name, or None if invalid."""
     if len(fields) < 3 or len(fields) % 2 == 0:
         return None
     iterations = _count(fields[0])
@@ -224,7 +223,6 @@ class BenchmarkScanner:
             self._started(line)
 
     def _started(self, line: bytes) -> None:
-        """Read a name printed by `go test`, with its values if they follow."""
         started = _STARTED.match(line)
         if started is None or started.end() > _LONGEST_LINE:
             return
@@ -242,7 +240,6 @@ class BenchmarkScanner:
             self._configure(block, start, end)
 
     def _output(self, block: bytes, start: int, end: int) -> int:
-        """Read the output of a running benchmark; return where it ends."""
         here = _OVER_HERE.match(block, start, end)
         later = None if here else _OVER_LATER.search(block, start, end)
         limit = start if here else later.start() + 1 if later else end
@@ -270,7 +267,6 @@ class BenchmarkScanner:
         self._waiting, self._running = None, False
 
     def _configure(self, block: bytes, start: int, end: int) -> None:
-        """Apply the ``key: value`` lines between two positions."""
         first = _FIRST_CONFIG.match(block, start, end)
         # The last line of a key wins: a log may repeat a key millions of times.
         lines = {

@@ -192,7 +192,6 @@ def _glued(longer: bytes, shorter: bytes) -> bool:
 
 
 def _untouched(sample: bytes) -> Iterator[bytes]:
-    """Yield the lines that do not interleave with a gctrace line."""
     end: int | None = 0
     text = b"\n" + sample
     for begin in [*(m.start() for m in re.finditer(b"gc ", text)), len(text)]:
@@ -221,6 +220,5 @@ def _proportionate(line: Line) -> bool:
 
 
 def _range(printed: int) -> tuple[int, int]:
-    """Return the half-open range of times in µs that print as `printed`."""
     step = next((s for s in (1, 10, 100) if printed < 100 * s), 1000)
     return printed, printed + step

@@ -134,7 +134,6 @@ class GCScanner:
         self._flags.clear()
 
     def _between(self, text: bytes, begin: int, end: int) -> None:
-        """Read the text between lines: the end of one, or the prefix of the next."""
         if self._open and text.find(b"\n (forced)", begin, end) >= 0:
             self._flags[-1] |= _FORCED
         if TIMER.search(text, begin, end):

@@ -64,13 +64,11 @@ def _spelled(types: Sequence[ValueType]) -> str:
 
 
 def _common_names(profiles: Sequence[Profile]) -> list[str]:
-    """Return the types that each profile has once, in the first's order."""
     seen = Counter(t.type for p in profiles for t in p.sample_types)
     return [k.type for k in profiles[0].sample_types if seen[k.type] == len(profiles)]
 
 
 def _cut(profile: Profile, names: list[str]) -> Profile:
-    """Return the profile with these sample types only, in this order."""
     types = [t.type for t in profile.sample_types]
     if types == names:
         return profile
@@ -211,7 +209,6 @@ def with_shared_added(profiles: Sequence[Profile]) -> list[Profile]:
 
 
 def _alike(profiles: Sequence[Profile]) -> list[Profile]:
-    """Return the profiles with common types; raises what `merge` raises."""
     if not profiles:
         raise UsageError("there is no profile to merge; name at least one")
     return with_common_types(profiles)
@@ -268,7 +265,6 @@ def _types_of(profile: Profile) -> str:
 
 
 def _labelled(profile: Profile) -> Profile:
-    """Return the profile with every sample marked as the base's."""
     size, labels = len(profile), profile.labels
     strings = [*profile.strings, BASE_LABEL, "true"]
     key, text = len(strings) - 2, len(strings) - 1
@@ -311,7 +307,6 @@ def _summed(profile: Profile) -> Profile:
 
 
 def _taken(profile: Profile, samples: Column) -> Profile:
-    """Return the chosen samples, in increasing order; the profile itself if all."""
     return profile if len(samples) == len(profile) else profile.take(samples)
 
 
@@ -356,7 +351,6 @@ def with_names(profiles: Sequence[Profile]) -> list[Profile]:
 def _named(
     profile: Profile, rows: Sequence[int], names: Mapping[tuple[str, int], set[str]]
 ) -> Profile:
-    """Return a profile with names for `rows` where only one is known."""
     strings, functions = list(profile.strings), profile.functions
     name, system_name = functions.name.copy(), functions.system_name.copy()
     for row in rows:

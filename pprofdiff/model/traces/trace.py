@@ -431,21 +431,18 @@ class Trace:
 
 
 def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]]:
-    """Return the code of each row's name, and the distinct names by code."""
     indices: dict[str, int] = {}
     code = np.array([indices.setdefault(n, len(indices)) for n in names], np.int64)
     return code[owner], list(indices)
 
 
 def _category(codes: Integers, names: list[str]) -> pd.Categorical[str]:
-    """Return the name of each code as a categorical."""
     import pandas as pd
 
     return pd.Categorical.from_codes(codes.astype(np.int64), pd.Index(names))
 
 
 def _named(indices: Integers, ids: Column) -> pd.arrays.IntegerArray:
-    """Return the ids at these indices, missing where the index is -1."""
     import pandas as pd
 
     return pd.arrays.IntegerArray(np.append(ids, -1)[indices], indices < 0)

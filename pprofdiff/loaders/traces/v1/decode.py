@@ -133,7 +133,6 @@ def _times(tick: Column, tables: FileTables) -> tuple[Column, Column]:
 
 
 def _roots(stacks: Stacks) -> Index:
-    """Return the root function (a string) of each stack, 0 if it has no frames."""
     roots = np.zeros(len(stacks), np.int32)
     some = np.flatnonzero(np.diff(stacks.offsets))
     roots[some] = stacks.function[stacks.frame[stacks.offsets[some + 1] - 1]]

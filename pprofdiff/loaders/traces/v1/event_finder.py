@@ -180,7 +180,6 @@ def _skip_texts(numbers: Varints, ends: Column, after: Column) -> set[int]:
 
 
 def _mismatched(numbers: Varints, ends: Column, starts: Column) -> Mask:
-    """Mark events (bool) whose length differs from what they state."""
     lead = numbers.lead[starts]
     wrong = np.zeros(len(starts), np.bool_)
     rows = np.flatnonzero((lead >= _PREFIXED) & (lead != _STACK))
@@ -201,7 +200,6 @@ def _mismatched(numbers: Varints, ends: Column, starts: Column) -> Mask:
 
 
 def _chain(after: Column, size: int) -> Column:
-    """Return the positions below `size` on the chain from 0 along `after`."""
     first = np.append(np.minimum(after, size), size)
     return follow_jumps(
         [first, *(np.empty_like(first) for _ in range(1, TABLES))], size

@@ -120,7 +120,6 @@ class _Reader:
         self._logs: list[tuple[int, str]] = []
 
     def add(self, at: int, part: FoundEvents) -> None:
-        """Add the events in the chunk at byte `at`; raise Damage if malformed."""
         self._at = at
         lead = part.numbers.lead[part.starts]
         types = lead & np.uint8(0x3F)
@@ -210,7 +209,6 @@ class _Reader:
     def _read_tables(
         self, part: FoundEvents, types: Codes
     ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
-        """Return the strings, the stacks and the clock frequency, 0 for none."""
         values, starts = part.numbers.values, part.starts
         strings: dict[int, str] = {}
         for start in starts[types == E.STRING].tolist():
@@ -239,11 +237,9 @@ class _Reader:
 
     @property
     def clocked(self) -> bool:
-        """Whether the file's clock frequency was read."""
         return self._frequency > 0
 
     def events(self) -> V1Events:
-        """Return all events added, by P; can be called once."""
         pids, begins = (np.concatenate(c) for c in zip(*self._batches, strict=True))
         offsets = np.append(begins, self._size)
         order = np.argsort(pids, kind="stable")
@@ -284,7 +280,6 @@ class _Reader:
         )
 
     def tables(self) -> FileTables:
-        """Return the tables that events refer to."""
         return FileTables(
             frequency=self._frequency,
             strings=self._strings,

@@ -191,7 +191,6 @@ def transitions_of(events: V1Events, context: V1Context) -> Transitions:
 
 
 def _by_goroutine(events: V1Events, context: V1Context) -> tuple[Column, Index]:
-    """Return rows and goroutines of all transitions, by goroutine, then by row."""
     row = rows_in(_CHANGES_STATE, events.type)
     owner = context.goroutine[row]
     named = lookup(_NAMES_OWNER, events.type[row]).view(np.bool_)
@@ -238,7 +237,6 @@ def _rising(owner: Index, number: Index) -> bool:
 
 
 def _check(types: Codes, number: Index, is_first: Mask) -> None:
-    """Raise Damage if a goroutine does what its state does not allow."""
     moved = (lookup(_LOCAL, types) | lookup(_NUMBERED, types)).view(np.bool_)
     moved |= _FIRST[types] > 0
     step = np.diff(number, prepend=np.int32(0))
@@ -252,7 +250,6 @@ def _check(types: Codes, number: Index, is_first: Mask) -> None:
 
 
 def _check_times(tick: Column, is_first: Mask) -> None:
-    """Raise Damage if a goroutine's time runs backwards."""
     if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
         raise Damage("time stamps out of order: clocks of its processors disagree")
 

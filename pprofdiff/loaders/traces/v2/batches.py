@@ -81,7 +81,6 @@ def generations(data: bytes, version: int) -> Iterator[Generation]:
 
 
 def _batch(data: bytes, at: int) -> tuple[int, Batch]:
-    """Return the generation number of the batch at byte `at`, and the batch."""
     types, experiment = data[at], 0
     at += 1
     if types == EventType.EXPERIMENTAL_BATCH:

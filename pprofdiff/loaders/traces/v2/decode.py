@@ -312,7 +312,6 @@ class Recorder:
         ids.threads.add(thread[thread != NO_THREAD])
 
     def _samples(self, tables: GenerationTables, since: int) -> CPUSamples:
-        """Return a generation's CPU samples by time, with indices instead of ids."""
         raw = tables.samples
         units = raw.time.view(np.uint64) * tables.ns_per_unit
         if len(units) and float(units.max()) >= LATEST_TIME:

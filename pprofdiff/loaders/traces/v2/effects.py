@@ -121,7 +121,6 @@ class _UnpackedOrder(EffectOrder):
         self._effects = effects
 
     def rows(self, first: int, last: int) -> OrderedEffects:
-        """Return the effects from `first` up to `last`."""
         return self._effects.take(np.arange(first, min(last, len(self))))
 
 

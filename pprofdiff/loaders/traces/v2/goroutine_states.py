@@ -307,7 +307,6 @@ def _processor_losses(
 
 
 def _status_keys(events: Events, goroutines: IdIndex, states: Codes) -> Column:
-    """Return the key of each goroutine's status or creation (int64)."""
     rows = events.where(*STATUSES)
     owner = goroutines.require(events.argument(0, rows))
     known = states[owner]
@@ -334,7 +333,6 @@ def _put_losses(
 def _kinds_of_effect(
     events: Events, context: Context, effects: OrderedEffects
 ) -> Codes:
-    """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rare = np.flatnonzero(np.take(_UNCLEAR, effect))
     rows = rare[np.isin(effect[rare], (E.GO_SWITCH, E.GO_SWITCH_DESTROY))]

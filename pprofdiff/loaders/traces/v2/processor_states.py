@@ -226,7 +226,6 @@ def _effects_of(
 
 
 def _kinds_of_effect(events: Events, effects: OrderedEffects) -> Codes:
-    """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rows = np.flatnonzero(effect == E.PROC_STATUS)
     status = events.argument(1, effects.event[rows])

@@ -133,7 +133,6 @@ class _Columns:
         self._size = here.stop
 
     def events(self, threads: list[int]) -> Events:
-        """Return all events; `threads` has the thread of each batch."""
         names = list(dict.fromkeys(threads))
         places = {thread: i for i, thread in enumerate(names)}
         owner = np.array([places[thread] for thread in threads], np.int64)

@@ -109,7 +109,6 @@ def read_tables(
 
 
 def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot | None]:
-    """Return the frequency (units per second) and the snapshot of a clock batch."""
     frequency, snapshot = 0, None
     if data[at] == EventType.SYNC:
         at += 1
@@ -209,7 +208,6 @@ def read_stacks(parts: list[memoryview], strings: IdMap, interner: Interner) -> 
 def _split(
     values: NDArray[np.unsignedinteger], starts: list[int]
 ) -> tuple[list[int], Column, Column]:
-    """Return each stack's id, its number of frames, and the index of the first one."""
     row = values.tolist()
     names, counts, places = list[int](), list[int](), list[int]()
     for begin, end in zip(starts, [*starts[1:], len(row)], strict=True):

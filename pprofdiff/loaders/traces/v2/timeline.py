@@ -128,7 +128,6 @@ def with_times(timeline: TimelineEvents, time: Column) -> TimelineEvents:
 def _in_order(
     events: Events, context: Context, ids: Ids, incarnations: Incarnations
 ) -> tuple[Column, Index]:
-    """Return the rows of timeline events, in order for each owner, and their owners."""
     own = events.where(*_OF_GOROUTINE)
     goroutine = context.goroutine[own]
     key = incarnations.key(goroutine, context.goroutine_key[own], own)

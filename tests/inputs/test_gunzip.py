@@ -130,12 +130,6 @@ def test_a_stream_is_what_it_is_at_once(parts, padding, end, sizes, missing):
     assert streamed(data, sizes) == at_once(data)
 
 
-def test_a_stream_may_be_cut_within_a_members_beginning():
-    data = gzip.compress(b"one", mtime=0) + bytes(3) + gzip.compress(b"two", mtime=0)
-    for size in range(2, len(data) - 1):
-        assert streamed(data, [size]) == b"onetwo"
-
-
 @pytest.mark.slow
 def test_a_stream_of_much_from_little_comes_in_pieces():
     bomb = gzip.compress(bytes(64 * MIB))

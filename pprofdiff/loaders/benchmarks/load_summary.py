@@ -27,7 +27,7 @@ _PERCENTILES = (10, 25, 50, 75, 90, 95, 99, 99.9)
 _LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error, ghz one per call
 _LONGEST_BEGINNING = 1 << 10
 
-Reader = Callable[[bytes], LoadSummary | None]
+Reader = Callable[[bytes], LoadSummary]
 
 
 class Rows:
@@ -88,13 +88,12 @@ def _text(mark: bytes, begins: bytes, read: Reader) -> _Format:
 
 
 def _json(
-    mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary | None]
+    mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary]
 ) -> _Format:
     """Return the format of a JSON object whose first keys, on a line, are `begins`."""
 
-    def reader(text: bytes) -> LoadSummary | None:
-        tree = load_json.decoded(text)
-        return None if tree is None else read(tree)
+    def reader(text: bytes) -> LoadSummary:
+        return read(load_json.decoded(text))
 
     return _text(mark, rb"(?m)^\{\s*" + begins, reader)
 
@@ -188,7 +187,7 @@ class LoadScanner:
     def _take(self, read: Reader | None, text: bytes) -> None:
         try:
             self._keep(None if read is None else read(text))
-        except load_texts.TooLongError:
+        except load_texts.NoSummaryError:
             return
 
     def _keep(self, load: LoadSummary | None) -> None:

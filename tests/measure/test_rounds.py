@@ -220,17 +220,6 @@ def test_the_order_matches_thue_and_morse():
     assert all(set(order(number)) == {"base", "new"} for number in range(64))
 
 
-def test_a_drift_is_alike_for_both_sides():
-    """Over 8 rounds the sums of time and of its square are equal for both sides."""
-    times = {"base": [], "new": []}
-    for number in range(8):
-        for half, side in enumerate(order(number)):
-            times[side].append(2 * number + half)
-    for power in (0, 1, 2):
-        sums = {sum(t**power for t in times[side]) for side in times}
-        assert len(sums) == 1
-
-
 def test_rounds_go_to_numbered_folders_in_order(tmp_path):
     work, heard = Writes(), Heard()
     rounds, stopped = take_turns(work, str(tmp_path), Limits(3), unknown, heard)

@@ -94,10 +94,6 @@ def test_an_id_defined_twice(table, number):
     assert "twice" in said
 
 
-def test_two_profiles_in_one_file(small):
-    assert "twice" in complaint(small + small)
-
-
 def test_a_string_table_that_does_not_begin_empty():
     assert "empty string" in complaint(CANONICAL.write([(6, b"cpu")], SEED))
 

@@ -59,6 +59,10 @@ class Commands:
     Its output is kept if it is readable evidence.
     """
 
+    # The program decides what it writes and samples.
+    traceable = False
+    enough = True
+
     def __init__(
         self,
         words: Sequence[str],
@@ -76,16 +80,6 @@ class Commands:
     def seconds(self, spent: float) -> float:
         """Return how many seconds rounds may take; a run may take a minute."""
         return max(_SECONDS - spent, _SECONDS / 2)
-
-    @property
-    def traceable(self) -> bool:
-        """Return False: the program decides what it writes."""
-        return False
-
-    @property
-    def enough(self) -> bool:
-        """Return True: the program decides what it samples."""
-        return True
 
     def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run each side once, with another function order in each round."""

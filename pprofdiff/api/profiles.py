@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.control.about_work import at_about_equal_work, shows_work
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.filters import Filters, filtered
-from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
+from pprofdiff.analysis.profiles.groups import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.rows import Granularity
@@ -194,12 +194,12 @@ class Diff(KindDiff[ProfileDiff]):
 
     @property
     def categories(self) -> pd.DataFrame:
-        """One row per runtime category; see `frames.categories_frame`."""
+        """One row per runtime category; see `groups.categories_frame`."""
         return categories_frame(self.data)
 
     @property
     def blame(self) -> pd.DataFrame:
-        """One row per category and call site; see `frames.blame_frame`."""
+        """One row per category and call site; see `groups.blame_frame`."""
         return blame_frame(self.data)
 
     @property

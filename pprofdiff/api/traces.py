@@ -37,7 +37,7 @@ from pprofdiff.api.reported import KindDiff
 from pprofdiff.api.shown import LoadedInput, plotted, side_of
 from pprofdiff.kinds import KindId
 from pprofdiff.model.traces import trace as columns
-from pprofdiff.model.traces.timeline import RangeKind
+from pprofdiff.model.traces.trace import RangeKind
 from pprofdiff.units import scaled
 
 if TYPE_CHECKING:

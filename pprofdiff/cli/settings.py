@@ -12,7 +12,7 @@ import stat
 from pprofdiff.cli.flag_values import share
 from pprofdiff.cli.options import Options
 from pprofdiff.errors import FetchError, FormatError, UsageError
-from pprofdiff.inputs.wording import size_text
+from pprofdiff.inputs.decompression import size_text
 
 _OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
 _SETTINGS = "fail-on", "same-within", "strict"

@@ -21,9 +21,8 @@ from msgspec.structs import replace
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.errors import DamagedError, FormatError, UsageError
 from pprofdiff.fleets.hosts import GROUPS, HostRule, group_of
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import NoZstdError, decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
-from pprofdiff.inputs.unzstd import NoZstdError
 from pprofdiff.loaders.profiles.encodings import decode
 from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.per_unit import PerUnit, added, per_unit

@@ -13,7 +13,7 @@ from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import HostRule, host_rule
 from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task, combine, read_part
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
-from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.decompression import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.model import silent
 from pprofdiff.inputs.sides import Loaded
 from pprofdiff.model.profiles.merge import merge

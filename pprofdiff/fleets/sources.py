@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.inputs.decompression import size_text
 from pprofdiff.inputs.places import common_label, in_folder, is_label, without_login
-from pprofdiff.inputs.wording import size_text
 from pprofdiff.units import printable
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")

@@ -76,7 +76,6 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
 
 @lru_cache(_NAMES_CACHED)
 def _traits_of(name: str) -> tuple[int, int, int]:
-    """Return code, rule and leaf kind of a name with a runtime head."""
     table = rules()
     candidate, rule = lookup(name)
     code = _PROGRAM
@@ -216,7 +215,6 @@ def _classify_chunk(
 
 
 def _leaves(frames: _Frames, starts: Column, ends: Column) -> Column:
-    """Return each stack's first frame that is not dropped, -1 for none."""
     leaf = np.where(starts < ends, starts, -1)
     present = np.flatnonzero(leaf >= 0)
     rows = present[frames.code[leaf[present]] == _DROPPED]
@@ -229,7 +227,6 @@ def _leaves(frames: _Frames, starts: Column, ends: Column) -> Column:
 def _decide(
     frames: _Frames, leaf: Column, payer: Column, ends: Column
 ) -> tuple[Column, Int16]:
-    """Return each stack's deciding frame and rule, tier by tier."""
     anchor = np.full(len(leaf), -1, dtype=np.int64)
     rule = np.full(len(leaf), frames.arrays.other, dtype=np.int16)
     rows = np.flatnonzero(leaf >= 0)
@@ -271,7 +268,6 @@ def _search(
 
 
 def _first_in_range(positions: Column, low: Column, high: Column) -> Column:
-    """Return the first of the sorted `positions` in each range, else -1."""
     if not len(positions):
         return np.full(len(low), -1, dtype=np.int64)
     place = np.searchsorted(positions, low)

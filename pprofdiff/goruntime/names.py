@@ -219,7 +219,6 @@ def _functions(names: str) -> list[str]:
 
 
 def _moved(name: str) -> str:
-    """Return the name with the path its package has in newer Go releases."""
     if name.startswith("runtime/internal/"):
         name = "internal/runtime/" + name.removeprefix("runtime/internal/")
     if name.startswith("internal/runtime/syscall."):

@@ -177,7 +177,6 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _words(rest: str) -> list[str]:
-    """Return the functions, receivers and closures in a name within a package."""
     words, start, depth = [], 0, 0
     for at, char in enumerate(rest):
         depth += (char in "[{(") - (char in "]})")
@@ -189,7 +188,6 @@ def _words(rest: str) -> list[str]:
 
 
 def _disambiguate(known: dict[str, str]) -> None:
-    """Lengthen names until no two are equal."""
     for group in [group for group in _groups(known) if len(group) > 1]:
         left = group
         for spell in _lengths(group):
@@ -228,7 +226,6 @@ def _lengths(names: Sequence[str]) -> Iterator[Callable[[str], str]]:
 def _spelled(
     name: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
 ) -> str:
-    """Return a name, its package and type arguments spelled by given functions."""
     made = _OF_TYPE.match(name)
     if made is not None:
         return made[0] + _of_type(name[made.end() :], qualifier, argument)
@@ -299,7 +296,6 @@ def _last(count: int) -> Callable[[str], str]:
 
 
 def _with_arguments(rest: str, argument: Callable[[str], str]) -> str:
-    """Return a name within a package with type arguments spelled by `argument`."""
     done: list[str] = []
     begin = rest.find("[")
     at = 0
@@ -329,7 +325,6 @@ def _arguments(text: str, begin: int) -> tuple[int, list[str]]:
 
 
 def _argument(text: str) -> str:
-    """Return a type argument without its packages and shape prefix."""
     if text == "...":
         return _LEFT_OUT
     written = _of_type(text, _qualifier, _argument)
@@ -349,7 +344,6 @@ def _whole_argument(text: str) -> str:
 def _of_type(
     text: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
 ) -> str:
-    """Return a type with short package names; type literals are abbreviated."""
     if text.startswith(_SHAPE):
         text = re.sub(_POSITION, "", text.removeprefix(_SHAPE))
         if text.startswith("*"):

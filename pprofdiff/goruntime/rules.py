@@ -201,7 +201,6 @@ def _parents(ordered: Sequence[str]) -> list[int]:
 
 
 def _heads(patterns: Iterable[Sequence[str]]) -> Heads:
-    """Return prefixes, up to the package's dot, that cover all of `patterns`."""
     heads: list[str] = []
     for prefix in sorted({_head(name) for names in patterns for name in names}):
         # In this order, what begins with a head follows it.
@@ -211,7 +210,6 @@ def _heads(patterns: Iterable[Sequence[str]]) -> Heads:
 
 
 def _head(pattern: str) -> str:
-    """Return a pattern up to its package's dot, whole if it has none."""
     prefix = pattern.removesuffix("*")
     dot = prefix.find(".", prefix.rfind("/") + 1)
     return prefix[: dot + 1] or prefix

@@ -1,12 +1,13 @@
-"""Infer which Go releases built a program, from the functions in its profile.
+"""Go releases: which one built a program, and what changed from one to the next.
 
-Runtime functions come and go with releases.
+Runtime functions come and go with releases: those in a profile show which built it.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+import os
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import rules
@@ -71,7 +72,6 @@ def _ends(span: Span) -> tuple[int, int]:
 
 @lru_cache(_NAMES_CACHED)
 def _bounds(name: str) -> tuple[int, int]:
-    """Return the positions of a function's first and last release."""
     table = rules()
     end = table.last_release.find(name)
     return table.first_release.find(name), end if end >= 0 else len(table.releases)
@@ -97,3 +97,40 @@ def parse_go_version(text: str) -> Span:
         return releases.removesuffix("+"), None
     first, _, last = releases.partition("-")
     return first or None, last or first or None
+
+
+class Change(NamedTuple):
+    """One change: the first release with it, its name, and where it shows."""
+
+    release: str
+    name: str
+    packages: tuple[str, ...]
+    groups: tuple[str, ...]
+    categories: tuple[str, ...]
+    source: str
+
+
+@cache
+def _changes() -> tuple[Change, ...]:
+    import tomllib
+
+    # Not `importlib.resources`: importing it takes longer than parsing the table.
+    with open(os.path.join(os.path.dirname(__file__), "changes.toml"), "rb") as file:
+        rows = tomllib.load(file)["change"]
+    return tuple(
+        Change(
+            row["release"],
+            row["name"],
+            tuple(row.get("packages", ())),
+            tuple(row.get("groups", ())),
+            tuple(row.get("categories", ())),
+            row["source"],
+        )
+        for row in rows
+    )
+
+
+def changes_between(last: str, first: str) -> tuple[Change, ...]:
+    """Return changes after release `last`, up to and including release `first`."""
+    after, until = number(last), number(first)
+    return tuple(c for c in _changes() if after < number(c.release) <= until)

@@ -9,11 +9,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pprofdiff.model.arrays import Column, Mask
+from pprofdiff.model.arrays import Column, Mask, Table
 from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, sums
 from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
-from pprofdiff.model.table import Table
 
 _KINDS = 5
 CALLERS, CALLEES, ABOVE, BELOW, BODY = range(_KINDS)

@@ -7,7 +7,7 @@ and traces are kept for the loaders, which scan texts as they arrive.
 
 from __future__ import annotations
 
-from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
+from pprofdiff.inputs.decompression import DEFAULT_MAX_SIZE, decompress
 from pprofdiff.inputs.model import (
     Input,
     ReadOptions,

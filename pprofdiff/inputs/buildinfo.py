@@ -67,7 +67,6 @@ def _settings(program: mmap.mmap) -> dict[str, str]:
 
 
 def _string(program: mmap.mmap, at: int) -> tuple[bytes, int]:
-    """Return the string at a position and where it ends; ValueError for none."""
     size = shift = 0
     while True:
         byte = program[at : at + 1]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.gunzip import decompressor
+from pprofdiff.inputs.decompression import decompressor, too_large
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
-from pprofdiff.inputs.wording import too_large
 from pprofdiff.kinds import KINDS, KindId
 
 if TYPE_CHECKING:
@@ -95,7 +94,6 @@ class _Chunks:
 
 
 def _opened(file: BinaryIO, name: str, max_size: int) -> _Opened:
-    """Read enough to recognise what `file` is."""
     chunks = _Chunks(file, name, max_size)
     plain = _plain(chunks, name, max_size)
     pieces: list[bytes] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec import Struct
 
 from pprofdiff.errors import DamagedError, PprofDiffError, UsageError
-from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
+from pprofdiff.inputs.decompression import DEFAULT_MAX_SIZE, decompress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -134,7 +134,6 @@ def displayed(argument: str) -> str:
 
 
 def _sort(target: str) -> tuple[Sort, str] | None:
-    """Return the sort of `target` and its full form, None if it names nothing."""
     if target == STDIN:
         return Sort.STDIN, target
     mode = _mode(target)

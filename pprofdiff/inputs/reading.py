@@ -107,8 +107,7 @@ def _read_local(place: Place, options: ReadOptions) -> SideInputs:
 def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs]:
     if not places:
         return []
-    from pprofdiff.inputs.fetch import fetch_all
-    from pprofdiff.inputs.urls import request_for
+    from pprofdiff.inputs.fetch import fetch_all, request_for
 
     fetched = fetch_all([request_for(p.target, options) for p in places], options)
     sides = []
@@ -122,7 +121,6 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
 
 
 def _inputs(place: Place, name: str, intake: Intake) -> tuple[Input, ...]:
-    """Return an input for each kind that was found; FormatError if there is none."""
     inputs = tuple(
         Input(
             place.argument,
@@ -213,7 +211,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _read_files(
     place: Place, folder: Path, options: ReadOptions
 ) -> tuple[list[Input], list[Skipped], list[tuple[Path, str]]]:
-    """Return inputs from a folder's files, skipped entries, and its folders."""
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:

@@ -157,7 +157,6 @@ def decoded(
 
 
 def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
-    """Return the build settings of the first profile, empty if they are not at hand."""
     for capture in captures:
         if capture.kind == "profile" and capture.content.mappings:
             from pprofdiff.inputs.buildinfo import build_settings
@@ -167,7 +166,6 @@ def _settings(captures: Sequence[Capture[Any]]) -> Mapping[str, str]:
 
 
 def _content(one: Input, options: ReadOptions, turn: Lock | None) -> Any:  # noqa: ANN401 - see `kinds`
-    """Return the decoded input; a large one is condensed in its turn, if asked."""
     kind = KINDS[one.kind]
     large = bool(kind.condense) and len(one.data) >= _LARGE
     if turn is None or options.condense == "no" or not large:
@@ -210,7 +208,6 @@ def _unused(named: Iterable[SideInputs]) -> list[str]:
 
 
 def _listed(counts: Counter[str]) -> str:
-    """Return the first names, sorted, with how many files have each."""
     names = [
         name if count == 1 else f"{name} ({count} files)"
         for name, count in sorted(counts.items())
@@ -219,7 +216,6 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:
-    """Return a line for each of the first unreadable files, and one for the rest."""
     lines = [f"{label}: {entry.reason}" for entry in unread[:_NAMED]]
     rest = len(unread) - _NAMED
     if rest > 0:

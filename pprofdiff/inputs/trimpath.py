@@ -121,5 +121,4 @@ def _last_part(path: str) -> str:
 
 
 def _renamed(text: str) -> str:
-    """Return a symbol without the folder that replaces its package."""
     return _FOLDER_AS_PACKAGE.sub("", text) if "_/" in text else text

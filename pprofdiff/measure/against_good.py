@@ -17,11 +17,10 @@ from pprofdiff.measure.figures import Figures
 from pprofdiff.measure.gobuild import environment
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import GoBenchmarks
-from pprofdiff.measure.kept_builds import Built, KeptBuilds
 from pprofdiff.measure.layouts import Layouts, can_vary
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.rounds import one_round
-from pprofdiff.measure.search_state import SearchState
+from pprofdiff.measure.search_state import Built, KeptBuilds, SearchState
 from pprofdiff.measure.sides import SideName
 
 # Numbers of function orders that one commit, and one run of the command, may use.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import exp
 from typing import NamedTuple
+
+import numpy as np
 
 from pprofdiff.analysis.bisection.result import Bisection, Curve, Point, Skipped
 from pprofdiff.analysis.bisection.search import (
@@ -18,19 +20,84 @@ from pprofdiff.analysis.bisection.search import (
 from pprofdiff.analysis.judge.calibration import LAYOUT_SIGMA
 from pprofdiff.analysis.judge.student import NORMAL
 from pprofdiff.errors import MeasureError, UsageError
-from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.inputs.sources.git import GitError, Repository
 from pprofdiff.measure.against_good import AgainstGood
 from pprofdiff.measure.figures import Figures
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.history import aside, contained, history
-from pprofdiff.measure.kept_builds import Built
-from pprofdiff.measure.search_state import SearchState, search_state
+from pprofdiff.measure.search_state import Built, SearchState, search_state
 from pprofdiff.measure.sides import SideName
+from pprofdiff.model.arrays import Mask
 from pprofdiff.model.source import Revision
+from pprofdiff.units import printable
 
+MOST_COMMITS = 10_000
+"""More would need over 100 MB for which commit contains which."""
 # Where orders of functions vary from turn to turn, their deviation is in the spread of
 # turns; this is what other properties of a build may add.
 _BETWEEN = 0.01
+
+
+def history(
+    repository: Repository,
+    ends: tuple[str, str],
+    warn: Callable[[str], None],
+    *,
+    first_parent: bool,
+) -> tuple[Revision, ...]:
+    """Return the good end, and the commits up to the bad one, after their parents.
+
+    Raises UsageError for unknown refs, or if there are no commits between them.
+    """
+    good, bad = map(repository.commit, ends)
+    first, last = map(printable, ends)
+    if good == bad:
+        raise UsageError(f"bisect: {first} and {last} are the same commit")
+    parted = repository.merge_base(good, bad)
+    if parted == bad:
+        raise UsageError(
+            f"bisect: {first} contains {last}: give the older one first, "
+            f"pprofdiff bisect {last} {first}"
+        )
+    if parted != good:
+        warn(
+            f"{first} is not in the history of {last}: the search begins where they "
+            f"diverged, at {parted[:9]}"
+        )
+    try:
+        commits = repository.history((parted, bad), first_parent=first_parent)
+    except GitError as error:
+        raise UsageError(f"bisect: git: {error}") from None
+    if len(commits) > MOST_COMMITS:
+        raise UsageError(
+            f"bisect: {len(commits) - 1:,} commits: name ends with at most "
+            f"{MOST_COMMITS:,} between them, or follow --first-parent"
+        )
+    return commits
+
+
+def contained(commits: Sequence[Revision]) -> Mask:
+    """Return which commits each commit contains, as `posterior` takes it."""
+    number = {commit.id: i for i, commit in enumerate(commits)}
+    found = np.zeros((len(commits), len(commits)), np.bool_)
+    for i, commit in enumerate(commits[1:], 1):
+        found[i, i] = True
+        for parent in commit.parents:
+            if parent in number:
+                found[i] |= found[number[parent]]
+    found[:, 0] = False
+    return found
+
+
+def aside(commits: Sequence[Revision]) -> set[int]:
+    """Return the commits that do not contain the good end, but are merged after it.
+
+    They cannot be compared with it; what they change shows where they are merged.
+    """
+    after = {commits[0].id}
+    for commit in commits[1:]:
+        if not after.isdisjoint(commit.parents):
+            after.add(commit.id)
+    return {i for i, commit in enumerate(commits) if commit.id not in after}
 
 
 class Question(NamedTuple):
@@ -128,7 +195,6 @@ class _Run:
         self._most = min(most_builds(len(commits) - 1), len(commits))
 
     def found(self) -> Bisection:
-        """Compare the ends, unless an earlier run did, then search."""
         self._watcher.began(self._commits, self._most)
         if self._state.chosen is None:
             self._compare_ends()
@@ -152,7 +218,6 @@ class _Run:
         return self._result(self._search())
 
     def _compare_ends(self) -> None:
-        """Measure both ends until it is known which figures changed."""
         bad = self._commits[-1].id
         while True:
             rounds = self._state.rounds(bad)
@@ -201,7 +266,6 @@ class _Run:
         return chosen(wanted, built, self._measuring.build_rounds())
 
     def _look(self, commit: int) -> None:
-        """Measure a commit once more, or keep why it cannot be measured."""
         one = self._commits[commit]
         rounds = self._state.rounds(one.id)
         self._watcher.doing(f"measuring {one.short}, round {rounds + 1}")
@@ -218,7 +282,6 @@ class _Run:
         self._watcher.learned(one, commit, self._searches)
 
     def _take(self, commit: int) -> None:
-        """Give each search what was measured of a commit."""
         own = self._commits[commit].id
         ratios = self._figures.at(self._state.out(own))
         for name, search in self._searches.items():

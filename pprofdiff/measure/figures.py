@@ -165,7 +165,6 @@ def _clear(ratio: Ratio) -> float:
 def _reach(
     ratios: Mapping[BenchmarkKey, Ratio], asked: list[BenchmarkKey]
 ) -> tuple[int, float]:
-    """Return how well a figure shows what changed as asked."""
     return len(asked), max((_clear(ratios[key]) for key in asked), default=0.0)
 
 
@@ -175,6 +174,5 @@ def _loaded(out: str) -> Loaded:
 
 
 def _text(key: BenchmarkKey) -> str:
-    """Return a benchmark's key as one word of JSON."""
     name, procs, package = key
     return f"{package or ''} {name}-{procs or 1}"

@@ -106,7 +106,6 @@ def go_test(words: list[str]) -> GoTest:
 
 
 def _refuse(name: str, word: str) -> None:
-    """Raise UsageError for flags that pprofdiff sets, and for unknown ones."""
     flag = printable(word.partition("=")[0])
     if name in _OURS:
         raise UsageError(f"{flag} is not for pprofdiff measure: {_OURS[name]}")

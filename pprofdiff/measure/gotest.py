@@ -16,12 +16,18 @@ from pprofdiff.analysis.figures.costs import CPU
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
-from pprofdiff.measure.failures import run_tests
-from pprofdiff.measure.iterations import Counts, operations_in, raised
+from pprofdiff.measure.gobuild import run_tests
 from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, folders_of, pattern_of
+from pprofdiff.measure.leaves import (
+    Counts,
+    Leaf,
+    folders_of,
+    operations_in,
+    pattern_of,
+    raised,
+)
 from pprofdiff.measure.sides import SIDES, SideName, Started, order
-from pprofdiff.model.profiles.operations import Operations
+from pprofdiff.model.profiles.profile import Operations
 from pprofdiff.units import printable
 
 # Seconds until rounds end, from the start of the command, so that one benchmark takes
@@ -155,7 +161,6 @@ class GoBenchmarks:
         return tuple(began.items())
 
     def _in_turns(self) -> tuple[dict[SideName, float], dict[SideName, list[_Ran]]]:
-        """Return when each side started, and what its timed turns printed."""
         began: dict[SideName, float] = {}
         ran: dict[SideName, list[_Ran]] = {side: [] for side in SIDES}
         for turn in range(self.turns):
@@ -240,7 +245,6 @@ class GoBenchmarks:
         return self.turns if len(self.plans) <= _FEW else _EMPTY_TURNS
 
     def _timed(self, side: SideName, leaf: Leaf) -> tuple[bytes, Ended]:
-        """Return what a timed turn printed, and how its process ended."""
         iterations = self.plans[leaf].timed.of(side)
         printed, ended = self._run(side, leaf, iterations, ["-test.benchmem"])
         if ended.preempted is not None and ended.cpu_s is not None:
@@ -292,7 +296,6 @@ class GoBenchmarks:
         ended: Ended,
         before: Sequence[bytes],
     ) -> list[bytes]:
-        """Return the lines of one turn, with headers only where the package changes."""
         results = _RESULT.findall(printed)
         if not results:
             raise _cut("bench.txt")
@@ -320,7 +323,6 @@ class GoBenchmarks:
         return max(ended.cpu_s - median(cpu), 0.0) / self._more(side, leaf) * 1e9
 
     def _profiled(self, side: SideName, leaf: Leaf, folder: str) -> None:
-        """Write the CPU profile and the GC log of one process."""
         iterations = self.plans[leaf].profiled.of(side)
         profile = os.path.join(folder, "cpu.pb.gz")
         log = os.path.join(folder, "gctrace.log")
@@ -378,7 +380,6 @@ def _least(iterations: int) -> int:
 
 
 def _named(leaf: Leaf, count: int) -> Operations:
-    """Return the operations, named by package and benchmark as in profiles."""
     return Operations(count, f"{leaf.package} {leaf.shown}")
 
 

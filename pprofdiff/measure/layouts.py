@@ -66,7 +66,6 @@ class Layouts:
         self.seconds = time.monotonic() - began
 
     def _link(self, package: str) -> None:
-        """Relink a package's binary on both sides, replacing the previous one."""
         again = {
             side: own[package]._replace(path=f"{own[package].path}.{self._seed}")
             for side, own in self.built.items()

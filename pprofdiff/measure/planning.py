@@ -12,15 +12,19 @@ from pprofdiff.errors import UsageError
 from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import GoBenchmarks, Plan, run_leaf
-from pprofdiff.measure.iterations import (
+from pprofdiff.measure.layouts import Layouts
+from pprofdiff.measure.leaves import (
     FAST_S,
     Counts,
+    Leaf,
+    Pilot,
     any_unlike,
     counts_for,
+    pilots,
+    results_of,
+    shorter,
     unlike,
 )
-from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf, Pilot, pilots, results_of, shorter
 from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SIDES, SideName
 from pprofdiff.units import first_few, printable
@@ -160,7 +164,6 @@ def _alone(
 
 
 def _seconds(layouts: Layouts, side: SideName, leaf: Leaf) -> float:
-    """Return the time per op of a short run of one benchmark, 0 if not printed."""
     # Go raises the iterations until they take that long.
     flags = [f"-test.benchtime={_SHORTEST_TURN_S}s"]
     printed, _ = run_leaf(layouts, side, leaf, 1, flags)
@@ -212,7 +215,6 @@ def _plans(
 def _for_sites(
     counts: Counts, found: Mapping[SideName, Mapping[Leaf, Pilot]], leaf: Leaf
 ) -> Counts:
-    """Return iterations for a run that samples every allocation."""
     objects = max(own[leaf].objects for own in found.values())
     most = min(counts.base, counts.new, round(_OBJECTS / max(objects, 1)))
     times = max(_FEWEST_FOR_SITES, most)
@@ -246,7 +248,6 @@ def _none(
     binaries: Mapping[SideName, Mapping[str, Binary]],
     found: Mapping[SideName, Mapping[Leaf, Pilot]],
 ) -> str:
-    """Return why there is no benchmark that both sides can run."""
     packages = " ".join(map(printable, asked.packages))
     for side, tree in trees.items():
         if not binaries[side]:

@@ -12,19 +12,18 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageError
-from pprofdiff.inputs.download import download
+from pprofdiff.inputs.fetch import download, request_for
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.reading import read
 from pprofdiff.inputs.redaction import without_secrets
-from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
-from pprofdiff.measure.failures import without_gctrace
 from pprofdiff.measure.gobuild import (
     Link,
     Tree,
     linked,
     program_files,
     with_gctrace,
+    without_gctrace,
 )
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.layouts import can_vary, order_of
@@ -60,6 +59,10 @@ class Commands:
     Its output is kept if it is readable evidence.
     """
 
+    # The program decides what it writes and samples.
+    traceable = False
+    enough = True
+
     def __init__(
         self,
         words: Sequence[str],
@@ -78,16 +81,6 @@ class Commands:
         """Return how many seconds rounds may take; a run may take a minute."""
         return max(_SECONDS - spent, _SECONDS / 2)
 
-    @property
-    def traceable(self) -> bool:
-        """Return False: the program decides what it writes."""
-        return False
-
-    @property
-    def enough(self) -> bool:
-        """Return True: the program decides what it samples."""
-        return True
-
     def round(self, folders: Mapping[SideName, str]) -> Started:
         """Run each side once, with another function order in each round."""
         began = []
@@ -100,7 +93,6 @@ class Commands:
         return tuple(began)
 
     def _relink(self, seed: int) -> None:
-        """Relink the programs if the linker can shuffle functions by a seed."""
         if not self._vary:
             return
         wanted = [
@@ -321,7 +313,6 @@ class Served(Commands):
 
 
 def _of_pprof(url: str) -> str:
-    """Return a URL without trailing slashes; /debug/pprof is added to a bare host."""
     scheme, separator, rest = url.rpartition("://")
     rest = rest.rstrip("/")
     if "/" not in rest.rpartition("@")[2]:

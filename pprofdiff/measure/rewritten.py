@@ -60,7 +60,6 @@ def _differ(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
 
 
 def _is_longer(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Return whether a table of one side has all entries of the other side's."""
     tables = []
     for side in (before, after):
         code = " ".join(PHRASE.findall(side.get(_VALUE_OF + name, "")))
@@ -82,7 +81,6 @@ def _alike(before: str | None, after: str | None) -> bool:
 
 
 def _extends(one: str, other: str) -> bool:
-    """Return whether one of two lists has all entries of the other one."""
     entries = set(one.split(" , ")), set(other.split(" , "))
     return entries[0] <= entries[1] or entries[1] <= entries[0]
 
@@ -114,7 +112,6 @@ def _declared(folder: str) -> _Code:
 
 
 def _called(code: _Code, name: str) -> Iterator[str]:
-    """Yield a function and the functions of test files that its code names."""
     seen, left = {name}, [name]
     while left:
         one = left.pop(0)

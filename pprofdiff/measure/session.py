@@ -27,7 +27,6 @@ from pprofdiff.measure.gobuild import (
     workspace_here,
 )
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.kept_builds import Built
 from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
 from pprofdiff.measure.planning import planned
@@ -38,8 +37,11 @@ from pprofdiff.measure.rounds import (
     Round,
     Stopped,
     take_turns,
+    to_trace,
+    unexplained,
     writing,
 )
+from pprofdiff.measure.search_state import Built
 from pprofdiff.measure.sides import (
     SIDES,
     Checkout,
@@ -47,7 +49,6 @@ from pprofdiff.measure.sides import (
     checked_out,
     checkouts,
 )
-from pprofdiff.measure.stopping import to_trace, unexplained
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -199,7 +200,6 @@ def _written_out(
 def _sources(
     repository: Repository, sides: tuple[Checkout, Checkout], root: str
 ) -> FoundSources:
-    """Return both sides' sources; a copy of the work tree goes to `root`."""
     commits = [side.commit for side in sides]
     if not all(commits):
         try:
@@ -212,7 +212,6 @@ def _sources(
 
 @contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Yield a folder that is removed afterwards, even if a signal arrives."""
     folder = None
     try:
         with signals_later():

@@ -182,7 +182,6 @@ def _copied(
 
 
 def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
-    """Return whether a folder of the work tree is, or lies behind, a symbolic link."""
     if folder not in known:
         known[folder] = _through_link(top, os.path.dirname(folder), known) or (
             os.path.islink(os.path.join(top, folder))
@@ -191,7 +190,6 @@ def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
 
 
 def _submodule(repository: Repository, path: str) -> Repository | None:
-    """Return a submodule's repository, None if it is not checked out."""
     place = os.path.join(repository.top(), path)
     # Without its own .git, git would use the enclosing repository.
     if not os.path.lexists(os.path.join(place, ".git")):

@@ -77,7 +77,6 @@ class Cycles(Struct, frozen=True, eq=False):
         return replace(self, **{name: c[rows] for name, c in self._printed().items()})
 
     def _printed(self) -> dict[str, Column | Mask]:
-        """Return the columns that the Go version prints, by name."""
         columns = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: one for name, one in columns.items() if one is not None}
 

@@ -18,7 +18,7 @@ from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.model.traces.timeline import Series
+from pprofdiff.model.traces.trace import Series
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,

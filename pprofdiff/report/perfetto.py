@@ -27,8 +27,7 @@ from pprofdiff.analysis.traces.wait_chains import wakers
 from pprofdiff.errors import UsageError
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import distinct, slices
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable, scaled
 

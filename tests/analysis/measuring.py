@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.loaders.benchmarks.reader import parse
-from pprofdiff.model.profiles.operations import Operations, with_operations
-from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.profiles.profile import Operations, ValueType, with_operations
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import PERIOD, profile
 from tests.analysis.growing import HEAP

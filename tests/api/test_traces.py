@@ -18,7 +18,7 @@ from pprofdiff.analysis.traces.goroutines import BLOCK_REASONS, INACTIVE
 from pprofdiff.analysis.traces.profiles import STATES
 from pprofdiff.api.traces import Trace
 from pprofdiff.model.side import Capture
-from pprofdiff.model.traces.timeline import (
+from pprofdiff.model.traces.trace import (
     CPUSamples,
     RangeKind,
     Regions,

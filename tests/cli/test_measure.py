@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.profiles.operations import operations_of
+from pprofdiff.model.profiles.profile import operations_of
 from tests.cli.test_whole import ENVIRONMENT
 from tests.examples import daily
 from tests.measure.shop import FILES, MODULE, shop, state
@@ -250,7 +250,7 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
 
-@pytest.mark.whole  # rounds until it is sure: `tests/measure/test_stopping.py` has the rule
+@pytest.mark.whole  # rounds until it is sure: `tests/measure/test_rounds.py` has the rule
 def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     """It is sure after five rounds: until there are samples enough, more are made."""
     monkeypatch.setattr("pprofdiff.measure.gotest._SAMPLED_S", 1.0)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import decompress
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.measure.iterations import operations_in
-from pprofdiff.model.profiles.operations import Operations, operations_of
+from pprofdiff.measure.leaves import operations_in
+from pprofdiff.model.profiles.profile import Operations, operations_of
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.repository import git, repository
 from tests.traces.toolchains import once, session

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task
 from pprofdiff.fleets.sources import source_of
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import decompress
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.decompression import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.profile import Profile
 

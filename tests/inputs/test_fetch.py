@@ -17,7 +17,7 @@ import pytest
 
 from pprofdiff.errors import FetchError, FormatError
 from pprofdiff.inputs import ReadOptions, read, read_sides
-from pprofdiff.inputs.urls import request_for
+from pprofdiff.inputs.fetch import request_for
 from tests.examples import daily
 from tests.inputs.conftest import reply
 
@@ -237,11 +237,6 @@ def test_a_web_page_is_refused_and_kept(serve_bytes, saved):
     assert [path.suffix for path in saved.iterdir()] == [".html"]
 
 
-def test_an_empty_answer(serve_bytes):
-    with pytest.raises(FormatError, match="empty"):
-        ask(serve_bytes(b""))
-
-
 @pytest.mark.parametrize(
     ("host", "message"),
     [
@@ -271,16 +266,6 @@ def test_not_http(serve):
 def test_urls_that_are_none(url):
     with pytest.raises(FetchError):
         read([url])
-
-
-def test_redirects_are_followed(serve):
-    def answer(request):
-        if request.path == "/there":
-            reply(request, PROFILE)
-        else:
-            reply(request, b"", 302, [("Location", "/there")])
-
-    assert ask(serve(answer)).data == PROFILE
 
 
 @pytest.mark.parametrize("target", ["file:///etc/hostname", "ftp://h/x", "data:,x"])
@@ -413,22 +398,3 @@ def test_a_real_go_program_gives_profile_and_trace(go_server, saved):
         in said
     )
     assert {path.suffix for path in saved.iterdir()} == {".gz", ".trace"}
-
-
-@pytest.mark.go
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("/debug/pprof/nothing", "server answered 404 Not Found: Unknown profile"),
-        (
-            "/debug/pprof/heap?seconds=-1",
-            '400 Bad Request: invalid value for "seconds"',
-        ),
-        ("/debug/pprof/mutex?debug=1", "fetch it again without .debug=1"),
-        ("/debug/pprof/goroutine?debug=2", "fetch it again without .debug=2"),
-        ("/debug/pprof/", "web page, not a profile"),
-    ],
-)
-def test_what_a_real_go_program_refuses(go_server, path, message):
-    with pytest.raises((FetchError, FormatError), match=message):
-        read([go_server.address + path])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import pprofdiff
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.inputs import ReadOptions, read
+from pprofdiff.inputs.fetch import request_for
 from pprofdiff.inputs.places import locate, without_login
-from pprofdiff.inputs.urls import request_for
 
 # Parts of passwords and user names; the first two may be a port's number.
 SECRETS = ("48151", "62342", "SEKRET", "HIDDEN", "T0KEN")

@@ -282,11 +282,7 @@ def test_profiles_of_a_go_program(go_server, path):
     [
         ("/debug/pprof/trace?seconds=0.1", "trace"),
         ("/debug/pprof/heap?debug=1", Foreign.LEGACY_PROFILE_TEXT),
-        ("/debug/pprof/allocs?debug=1", Foreign.LEGACY_PROFILE_TEXT),
-        ("/debug/pprof/block?debug=1", Foreign.LEGACY_PROFILE_TEXT),
-        ("/debug/pprof/mutex?debug=1", Foreign.LEGACY_PROFILE_TEXT),
         ("/debug/pprof/goroutine?debug=1", Foreign.LEGACY_PROFILE_TEXT),
-        ("/debug/pprof/threadcreate?debug=1", Foreign.LEGACY_PROFILE_TEXT),
         ("/debug/pprof/goroutine?debug=2", Foreign.GOROUTINE_DUMP),
         ("/debug/pprof/", Foreign.HTML),
         ("/debug/pprof/cmdline", Foreign.UNKNOWN),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
 from pprofdiff.inputs import decompress
+from pprofdiff.inputs.decompression import Unzstd
 from pprofdiff.inputs.intake import take_bytes
 from pprofdiff.inputs.recognition import Foreign
-from pprofdiff.inputs.unzstd import Unzstd
 from tests.conftest import DATA
 from tests.memory import below
 

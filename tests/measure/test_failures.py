@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pprofdiff.measure.failures import without_gctrace
+from pprofdiff.measure.gobuild import without_gctrace
 from pprofdiff.measure.gotest import without_forced
 
 LINE = (

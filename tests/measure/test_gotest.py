@@ -9,9 +9,8 @@ import pytest
 from pprofdiff.measure import gobuild
 from pprofdiff.measure.goflags import go_test
 from pprofdiff.measure.gotest import GoBenchmarks, Plan
-from pprofdiff.measure.iterations import Counts
 from pprofdiff.measure.layouts import Layouts
-from pprofdiff.measure.leaves import Leaf
+from pprofdiff.measure.leaves import Counts, Leaf
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.sides import SIDES, Checkout
 from tests.measure.benchmarks import write

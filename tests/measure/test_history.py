@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pprofdiff.inputs.sources.git import Repository
-from pprofdiff.measure.history import aside, contained, history
+from pprofdiff.measure.bisecting import aside, contained, history
 from tests.repository import repository
 
 

@@ -14,8 +14,7 @@ from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.moments import MOMENTS, moment_pair
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.csr import offsets_of
-from pprofdiff.model.traces.timeline import Series
-from pprofdiff.model.traces.trace import Goroutines, Intervals, State
+from pprofdiff.model.traces.trace import Goroutines, Intervals, Series, State
 from pprofdiff.plots.lanes import lanes_height, moment, moment_in_words
 from pprofdiff.plots.layout import RoundedLayout
 from pprofdiff.plots.pagecharts import charts

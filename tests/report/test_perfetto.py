@@ -12,8 +12,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.analysis.traces.wait_chains import ENDS
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State
+from pprofdiff.model.traces.trace import RangeKind, State
 from pprofdiff.report import perfetto
 from pprofdiff.report.files import writer_for
 from tests.conftest import DATA

@@ -14,12 +14,13 @@ from pprofdiff.analysis.policy import LITTLE
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.model.profiles.merge import merge
-from pprofdiff.model.profiles.operations import (
+from pprofdiff.model.profiles.profile import (
+    Labels,
     Operations,
+    Profile,
     operations_of,
     with_operations,
 )
-from pprofdiff.model.profiles.profile import Labels, Profile
 from pprofdiff.model.side import Capture, Side
 
 LABEL = "benchmark"

@@ -35,12 +35,12 @@ from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure, runs_benchmarks
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import last_in_row
-from pprofdiff.model.profiles.operations import (
+from pprofdiff.model.profiles.profile import (
     Operations,
+    Profile,
     operations_of,
     with_operations,
 )
-from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 REST = "outside the benchmarks"

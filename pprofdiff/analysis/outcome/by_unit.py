@@ -57,7 +57,7 @@ from pprofdiff.analysis.outcome.model import (
 )
 from pprofdiff.analysis.policy import NEARLY_ALL
 from pprofdiff.analysis.side import measure
-from pprofdiff.model.profiles.operations import operations_of
+from pprofdiff.model.profiles.profile import operations_of
 from pprofdiff.model.side import Side
 from pprofdiff.units import scale
 

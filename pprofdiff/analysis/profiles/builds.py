@@ -158,7 +158,6 @@ class _Inlining(NamedTuple):
 
 
 def _of_inlining(cpu: ProfileDiff) -> Iterator[str]:
-    """Yield whether one side's compiler inlined nothing, at all or of the program."""
     sides = cpu.base, cpu.new
     if min(_samples(side.profile) for side in sides) < ENOUGH:
         return
@@ -199,7 +198,6 @@ def _of_architecture(base: ProfileSide, new: ProfileSide) -> Iterator[str]:
 
 @kept
 def _architecture(profile: Profile) -> str:
-    """Return the architecture of the assembly files, "" unless there is one."""
     found = Counter(
         m[1] for file in profile.files() if (m := _ARCHITECTURE.search(file))
     )

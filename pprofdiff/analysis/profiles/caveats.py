@@ -224,7 +224,6 @@ def _unequal_totals(
 
 
 def _may_be_before(side: ProfileSide, release: str) -> bool:
-    """Return whether a Go release before `release` may have written the profile."""
     first, _ = side.releases
     before = not first or number(first) < number(release)
     return before and is_of_go(side.profile)

@@ -84,7 +84,6 @@ def _tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) 
 def _has_texts(
     profile: Profile, *, key: str | None, patterns: list[Matches]
 ) -> NDArray[np.bool_]:
-    """Return which samples have text labels that match the patterns."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int, matches: Matches) -> bool:
@@ -106,7 +105,6 @@ def _has_texts(
 def _has_number(
     profile: Profile, *, key: str | None, in_range: InRange, units: dict[str, str]
 ) -> NDArray[np.bool_]:
-    """Return which samples have a number in range, under `key` if given."""
     strings, labels = profile.strings, profile.labels
 
     def holds(row: int) -> bool:
@@ -141,7 +139,6 @@ def _marked(
 
 
 def _range(option: str, text: str) -> InRange | None:
-    """Return the test for a range of numbers; None if the text is not a range."""
     numbers = list(_NUMBER.finditer(text))[:2]
     if not numbers:
         return None
@@ -187,7 +184,6 @@ class Filters:
     tagignore: str = ""
 
     def __bool__(self) -> bool:
-        """Return whether any filter is set."""
         return any(getattr(self, name) for name in _FILTERS)
 
     @property
@@ -247,7 +243,6 @@ class _Hits:
 
 
 def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
-    """Match a pattern against all functions and mapped files."""
     matches = matcher(pattern, option)
     strings, functions = profile.strings, profile.functions
     locations = profile.locations
@@ -271,7 +266,6 @@ def _lines_present(locations: Locations) -> NDArray[np.bool_]:
 
 
 def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Profile:
-    """Apply focus, ignore, hide and show; record in `matched` which ones matched."""
     hits = {
         name: _hits(profile, name, getattr(filters, name))
         for name in _FILTERS[:4]
@@ -303,7 +297,6 @@ def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Pr
 def _visible(
     profile: Profile, hits: dict[str, _Hits], matched: dict[str, bool]
 ) -> NDArray[np.bool_]:
-    """Return which lines (bool) remain after hide and show."""
     locations = profile.locations
     counts = np.diff(locations.line_offsets)
     visible = np.ones(len(locations.line_function), np.bool_)
@@ -350,7 +343,6 @@ def _without(profile: Profile, hidden: NDArray[np.bool_]) -> Profile:
 def _cut_stacks(
     profile: Profile, starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> Profile:
-    """Return the profile with stack i cut to items ``starts[i]:stops[i]``."""
     counts = stops - starts
     return replace(
         profile,
@@ -420,7 +412,6 @@ def _simple(name: str) -> str:
 
 
 def _dropped_lines(profile: Profile, drop: Matches, keep: Matches) -> NDArray[np.bool_]:
-    """Return which location lines (bool) belong to dropped functions."""
     strings, names = profile.strings, profile.functions.name
     dropped = np.zeros(len(strings), np.bool_)
     for i in set(names.tolist()):

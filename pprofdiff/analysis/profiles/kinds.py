@@ -130,7 +130,6 @@ def is_heap(profile: Profile) -> bool:
 
 
 def _is_held(sample_type: ValueType) -> bool:
-    """Return whether a sample type is memory in use, or objects."""
     return sample_type.type.startswith("inuse_") or sample_type == _SPACE
 
 
@@ -255,7 +254,6 @@ def _of_waits(profile: Profile) -> str:
 
 
 def _leaves(profile: Profile) -> list[str]:
-    """Return the names of the functions in which the first stacks end, "" for none."""
     starts = profile.stack_offsets[:-1][:_LEADING]
     filled = np.diff(profile.stack_offsets)[:_LEADING] > 0
     if not filled.any():

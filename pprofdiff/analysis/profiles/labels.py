@@ -109,7 +109,6 @@ def few_valued(diff: ProfileDiff, most: int) -> list[_Labelled]:
 def _positions(
     samples: dict[str, Column], values: list[str], size: int
 ) -> Column | None:
-    """Return which value each of `size` samples has; None if one has two of them."""
     column = np.zeros(size, np.int64)
     place = {value: i for i, value in enumerate(values, 1)}
     for value, with_it in samples.items():

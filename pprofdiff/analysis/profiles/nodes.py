@@ -54,7 +54,6 @@ class Nodes(Struct, frozen=True, eq=False):
     address: NDArray[np.uint64]
 
     def __len__(self) -> int:
-        """Return the number of nodes."""
         return len(self.name)
 
     def printable(self, node: int) -> str:
@@ -74,7 +73,6 @@ class Nodes(Struct, frozen=True, eq=False):
 
 
 def _binary_name(path: str) -> str:
-    """Return the name of a frame without a function or file."""
     return f"[{posixpath.basename(path.rstrip('/')) or '/'}]" if path else "<unknown>"
 
 
@@ -109,7 +107,6 @@ def cleaned_path(path: str) -> str:
 
 
 def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts in order of first appearance, and each text's index."""
     distinct, (places,) = numbered(texts)
     return list(distinct), places.astype(np.int64)
 

@@ -113,7 +113,6 @@ class _Front(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, side: Stacks) -> _Front:
-        """Return all stacks of a side, at their roots."""
         line = np.full(len(side.root), len(side.function) - 1, np.int32)
         filled = np.flatnonzero(side.root >= side.leaf)
         line[filled] = side.outermost[side.locations[side.root[filled]]]
@@ -128,12 +127,10 @@ class _Front(Struct, frozen=True, eq=False):
         )
 
     def ends(self, side: Stacks) -> NDArray[np.bool_]:
-        """Return which stacks are at their leaf."""
         at_last: NDArray[np.bool_] = self.place == side.leaf[self.stack]
         return at_last & side.innermost[self.line]
 
     def next(self, side: Stacks) -> _Front:
-        """Return the stacks, none of them at its leaf, advanced by one frame."""
         over = side.innermost[self.line]
         place = self.place - over
         line = self.line - np.int32(1)
@@ -201,7 +198,6 @@ def heaviest_paths(
 def _callees(
     sides: tuple[Stacks, Stacks], fronts: list[_Front], functions: int
 ) -> tuple[Column, list[Column]]:
-    """Return the distinct keys (path × functions + function), and each stack's row."""
     keys = [
         front.path * functions + side.function[front.line]
         for side, front in zip(sides, fronts, strict=True)
@@ -247,7 +243,6 @@ def _grouped(keys: Column) -> tuple[Column, Column]:
 
 
 def _largest(weights: NDArray[np.float64], most: int) -> Column:
-    """Return the indices of the `most` largest, ascending; ties go to the first."""
     if len(weights) <= most:
         return np.arange(len(weights))
     if most <= 0:

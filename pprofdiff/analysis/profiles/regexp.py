@@ -83,7 +83,6 @@ class Pattern:
     """
 
     def __init__(self, pattern: str, option: str) -> None:
-        """Compile a pattern; `option` names it in errors."""
         import regex
 
         reader = _Reader(pattern)
@@ -133,7 +132,6 @@ def matcher(pattern: str, option: str) -> Matches:
 
 
 def _shown(pattern: str) -> str:
-    """Return a pattern as quoted in errors."""
     return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 
@@ -172,13 +170,11 @@ class _Reader:
         return out.spelled
 
     def next(self, size: int = 1) -> str:
-        """Consume `size` characters, or fewer at the end of the pattern."""
         taken = self.pattern[self.at : self.at + size]
         self.at += len(taken)
         return taken
 
     def starts(self, text: str) -> bool:
-        """Return whether the rest starts with the text, and consume it if so."""
         begins = self.pattern.startswith(text, self.at)
         self.at += len(text) * begins
         return begins
@@ -245,7 +241,6 @@ class _Reader:
         return inner._replace(spelled=f"{opening}{inner.spelled})")
 
     def escape(self, flags: frozenset[str]) -> _Part:
-        """Read an escape outside brackets, after its backslash."""
         if self.starts("Q"):
             quoted = self.match(r"(?s:(.*?)(?:\\E|\Z))")
             return _joined(
@@ -262,7 +257,6 @@ class _Reader:
         return _Part(_folded(re.escape(self.character()), flags))
 
     def character(self) -> str:
-        """Read the character of an escape, after its backslash."""
         if code := self.match(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})"):
             return chr(int(code[1] or code[2], 16))
         if code := self.match(r"[1-7][0-7]{1,2}|0[0-7]{0,2}"):
@@ -287,7 +281,6 @@ class _Reader:
         return "".join(out) + "]"
 
     def member(self) -> str:
-        """Read one set, character or range of a character class."""
         if posix := self.match(r"\[:(\^?)([a-z]+):\]"):
             if posix[2] not in _POSIX:
                 raise _Refused(f"there is no class {posix[0]}")
@@ -303,7 +296,6 @@ class _Reader:
         return f"{_member(low)}-{_member(high)}"
 
     def class_character(self) -> str:
-        """Read one character of a class, escaped or not."""
         taken = self.next()
         if not taken:
             raise _Refused("a ] is missing")
@@ -333,7 +325,6 @@ def _repeated(part: _Part, operator: re.Match[str]) -> _Part:
 
 
 def _folded(spelled: str, flags: frozenset[str]) -> str:
-    """Return the atom, case-insensitive if the flags say so."""
     return f"(?i:{spelled})" if "i" in flags else spelled
 
 

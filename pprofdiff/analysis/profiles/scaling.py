@@ -82,7 +82,6 @@ def _for_ops(largest: float) -> tuple[str, float]:
 
 
 def _decimals(values: Iterable[float], size: float) -> int:
-    """Return enough decimals to show a thousandth of the largest value."""
     top = max((abs(v) for v in values), default=0.0) / size
     return next((3 - i for i, most in enumerate((10, 100, 1000)) if top < most), 0)
 

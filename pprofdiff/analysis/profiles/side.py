@@ -17,10 +17,8 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.versions import Span, infer_go_version
 from pprofdiff.model.csr import expand, offsets_of
-from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
-from pprofdiff.model.profiles.nameless import with_names
-from pprofdiff.model.profiles.operations import operations_of
-from pprofdiff.model.profiles.profile import Profile, largest_sum
+from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart, with_names
+from pprofdiff.model.profiles.profile import Profile, largest_sum, operations_of
 from pprofdiff.model.side import Capture
 
 _TOO_LARGE = float(1 << 63)
@@ -75,7 +73,6 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
 
 
 def _must_fit(runs: Sequence[Capture[Profile]]) -> None:
-    """Raise FormatError if the sum of all values does not fit in 64 bits."""
     size = 0.0
     for run in runs:
         size += largest_sum(run.content)

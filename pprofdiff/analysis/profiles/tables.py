@@ -56,7 +56,6 @@ class Table(Struct, frozen=True, eq=False, dict=True):
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.names)
 
     def raw(self, column: ValueColumn) -> Pair:

@@ -18,11 +18,9 @@ from pprofdiff.analysis.traces.interval_rows import (
 )
 from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.analysis.traces.time_sets import TimeSet, stretches, union, value_at
-from pprofdiff.model.arrays import Column, Mask
+from pprofdiff.model.arrays import Column, Mask, Table
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.table import Table
-from pprofdiff.model.traces.timeline import RangeKind, Series
-from pprofdiff.model.traces.trace import ProcessorState, State, Trace
+from pprofdiff.model.traces.trace import ProcessorState, RangeKind, Series, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd

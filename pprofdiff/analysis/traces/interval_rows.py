@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.model.arrays import Column, Index, Integers, Mask
 from pprofdiff.model.csr import Offsets, expand, order_of
-from pprofdiff.model.traces.timeline import RangeKind, Ranges
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, Ranges, State, Trace
 
 T = TypeVar("T", bound=np.generic)
 

@@ -23,8 +23,7 @@ from pprofdiff.analysis.traces.quantiles import quantiles as quantiles_of
 from pprofdiff.analysis.traces.time_sets import TimeSet, union
 from pprofdiff.model.arrays import Column, Index, Mask
 from pprofdiff.model.csr import grouped, slices
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,11 +20,9 @@ from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_with
 from pprofdiff.analysis.traces.mutators import worst_window
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.time_sets import clipped, union, value_at
-from pprofdiff.model.arrays import Codes, Column, Mask
+from pprofdiff.model.arrays import Codes, Column, Mask, Table
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.table import Table
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 
 MomentId = Literal["wait", "stop", "mutator"]
 

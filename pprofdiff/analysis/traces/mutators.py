@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.traces.collector import gc_stops, worker_intervals
 from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
 from pprofdiff.analysis.traces.time_sets import clipped, open_at_once, union, value_at
-from pprofdiff.model.arrays import Column
+from pprofdiff.model.arrays import Column, Table
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.table import Table
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 
 Shares = NDArray[np.float64]
 

@@ -22,8 +22,7 @@ from pprofdiff.analysis.traces.time_sets import (
 )
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import count_in_row, distinct, row_of_item, slices, sums
-from pprofdiff.model.traces.timeline import Series
-from pprofdiff.model.traces.trace import ProcessorState, State, Trace
+from pprofdiff.model.traces.trace import ProcessorState, Series, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from pprofdiff.analysis.traces.quantiles import (
     grouped_quantiles,
 )
 from pprofdiff.model.csr import grouped
-from pprofdiff.model.traces.timeline import Regions, Tasks
-from pprofdiff.model.traces.trace import Trace
+from pprofdiff.model.traces.trace import Regions, Tasks, Trace
 
 if TYPE_CHECKING:
     import pandas as pd

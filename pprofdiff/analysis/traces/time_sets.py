@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pprofdiff.model.arrays import Column
-from pprofdiff.model.table import Table
-from pprofdiff.model.traces.timeline import Series
+from pprofdiff.model.arrays import Column, Table
+from pprofdiff.model.traces.trace import Series
 
 
 class TimeSet(Table, frozen=True):

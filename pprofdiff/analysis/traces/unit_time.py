@@ -15,9 +15,8 @@ from pprofdiff.analysis.traces.movers import StackFrames
 from pprofdiff.analysis.traces.profiles import frames_of, profile_of
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.waited import SYSTEM_CALL, Naming, Wait
-from pprofdiff.model.arrays import Column, Index, Integers, Mask
+from pprofdiff.model.arrays import Column, Index, Integers, Mask, Table
 from pprofdiff.model.csr import distinct, offsets_of, slices, sums
-from pprofdiff.model.table import Table
 from pprofdiff.model.traces.trace import State, Trace
 
 UnitKind = Literal["task", "region"]

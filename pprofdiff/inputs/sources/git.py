@@ -248,7 +248,6 @@ class Repository:
 
     @cached_property
     def _at_root(self) -> tuple[str, str]:
-        """Arguments that make git resolve paths from the root of the tree."""
         with suppress(UsageError):
             return "-C", self.top()
         # A bare repository has no work tree to change to.
@@ -321,7 +320,6 @@ class Repository:
     def _described(
         self, span: tuple[str, str], ids: Iterable[str]
     ) -> tuple[Commit, ...]:
-        """Return commits of a span, each before its parents; none is uncommitted."""
         wanted = set(ids) - {self.not_committed}
         if not wanted:
             return ()
@@ -454,7 +452,6 @@ def _quoted(path: str) -> str:
 
 
 def _boundaries(porcelain: str) -> list[str]:
-    """Return the commits that ``git blame --porcelain`` marks as before the span."""
     before, current = [], ""
     for line in porcelain.split("\n"):
         heading = re.match(r"([0-9a-f]{40,64}) \d+ \d+", line)

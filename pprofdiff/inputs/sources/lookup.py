@@ -83,7 +83,6 @@ class FoundSources:
         *,
         as_built: bool = False,
     ) -> None:
-        """Take each side's tree, None for the working directory, and their commits."""
         self.given = trees is not None
         self.as_built = as_built
         self._commits = commits
@@ -185,7 +184,6 @@ class FoundSources:
 
     @cached_property
     def _modules(self) -> list[str]:
-        """The possible module caches."""
         named = [os.environ.get("GOMODCACHE", "")]
         gopath = os.environ.get("GOPATH") or os.path.expanduser("~/go")
         named += [os.path.join(p, "pkg", "mod") for p in gopath.split(os.pathsep) if p]
@@ -268,7 +266,6 @@ def _pattern_of(base: SourceText, hunk: Hunk) -> str:
 
 
 def _text(file: SourceFile, data: bytes | None) -> SourceText | None:
-    """Return a file's text, None if it is binary or was not read."""
     if data is None or b"\0" in data:
         return None
     lines = data.decode("utf-8", "replace").split("\n")

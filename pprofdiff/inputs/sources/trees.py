@@ -30,7 +30,6 @@ class FolderTree:
         self._root = os.path.realpath(folder)
 
     def _place(self, path: str) -> str | None:
-        """Return the real path of a path in the folder, None if it leads outside."""
         if "\0" in path:
             return None
         place = os.path.realpath(os.path.join(self._root, *path.split("/")))
@@ -188,7 +187,6 @@ def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:
 
 
 def _is_of(tree: Tree, path: str, package: str) -> bool:
-    """Return whether a file's folder can be a package's."""
     folder = posixpath.dirname(path)
     _, vendored, rest = f"/{folder}".rpartition("/vendor/")
     if vendored:
@@ -207,7 +205,6 @@ def _is_of(tree: Tree, path: str, package: str) -> bool:
 
 @cache
 def _module_of(tree: Tree, folder: str) -> tuple[str, str] | None:
-    """Return the root and the path of the module that contains a folder."""
     path = f"{folder}/go.mod" if folder else "go.mod"
     if tree.has(path):
         text = (tree.read([path], _MOST_OF_MODULE)[0] or b"").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Read the summaries that load generators write as JSON, None if a key is missing."""
+"""Read the summaries that load generators write as JSON, as `load_texts` does text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from json import JSONDecoder
 from typing import Any
 
 from pprofdiff.loaders.benchmarks.load_texts import (
-    TooLongError,
+    NoSummaryError,
     good_status,
+    known,
     summary,
 )
 from pprofdiff.model.benchmarks import LoadSummary, Loop
@@ -22,23 +23,21 @@ _DETAILS = re.compile(rb',\s*"details":\s*\[')
 Object = Mapping[str, Any]
 
 
-def decoded(text: bytes) -> Object | None:
-    """Return the object that `text` begins with, None if it is damaged or cut."""
+def decoded(text: bytes) -> Object:
+    """Return the object that `text` begins with; raises NoSummaryError."""
     if details := _DETAILS.search(text):
         text = text[: details.start()] + b"}"
     try:
         tree, _ = JSONDecoder().raw_decode(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return None
-    return tree if isinstance(tree, dict) else None
+        tree = None
+    return known(tree if isinstance(tree, dict) else None)
 
 
-def vegeta(tree: Object) -> LoadSummary | None:
+def vegeta(tree: Object) -> LoadSummary:
     """Read ``vegeta report -type=json``: nanoseconds; the rate is set."""
-    requests, rate = _count(tree, "requests"), _number(tree, "rate")
-    lasted, waited = _number(tree, "duration"), _number(tree, "wait")
-    if requests is None or rate is None or lasted is None or waited is None:
-        return None
+    requests, rate = known(_count(tree, "requests")), known(_number(tree, "rate"))
+    lasted, waited = known(_number(tree, "duration")), known(_number(tree, "wait"))
     latencies = _at(tree, "latencies")
     failed = requests - _good(_at(tree, "status_codes"))
     found = _percentiles(latencies, 1e-9)
@@ -48,7 +47,7 @@ def vegeta(tree: Object) -> LoadSummary | None:
     return made._replace(began=_moment(tree.get("earliest")))
 
 
-def k6(tree: Object) -> LoadSummary | None:
+def k6(tree: Object) -> LoadSummary:
     """Read k6's ``--summary-export``, its handleSummary, or its new format."""
     listed = _at(tree, "results").get("metrics")
     metrics = _at(tree, "metrics")
@@ -59,13 +58,11 @@ def k6(tree: Object) -> LoadSummary | None:
         for name in ("http_reqs", "http_req_duration", "http_req_failed", "vus_max")
         for found in [_at(metrics, name)]
     )
-    requests = _count(total, "count")
+    requests = known(_count(total, "count"))
     lasted = _scaled(_number(_at(tree, "state"), "testRunDurationMs"), 1e-3)
     lasted = lasted or _number(_at(tree, "config"), "duration")
     rate = _number(total, "rate")
-    if requests is None or (rate is None and not lasted):
-        return None
-    rate = requests / (lasted or 1.0) if rate is None else rate
+    rate = requests / known(lasted or None) if rate is None else rate
     mean = _scaled(_number(times, "avg"), 1e-3)
     failed = _count(failures, "passes")
     failed = _count(failures, "matches") if failed is None else failed
@@ -74,18 +71,15 @@ def k6(tree: Object) -> LoadSummary | None:
     return summary("k6", (lasted, requests, failed, rate), found, mean, connections)
 
 
-def bombardier(tree: Object) -> LoadSummary | None:
+def bombardier(tree: Object) -> LoadSummary:
     """Read bombardier's ``-o json``: microseconds; ``rps`` is a mean of samples."""
     result, spec = _at(tree, "result"), _at(tree, "spec")
-    seconds = _number(result, "timeTakenSeconds")
+    seconds = known(_number(result, "timeTakenSeconds") or None)
     names = ("req1xx", "req2xx", "req3xx", "req4xx", "req5xx", "others")
-    counts = [_count(result, name) for name in names]
-    known = [count for count in counts if count is not None]
-    if not seconds or len(known) < len(names):
-        return None
+    counts = [known(_count(result, name)) for name in names]
     times = _at(result, "latency")
     ranks = {**_at(times, "percentiles"), "max": times.get("max")}
-    counted = seconds, sum(known), sum(known[3:]), sum(known) / seconds
+    counted = seconds, sum(counts), sum(counts[3:]), sum(counts) / seconds
     return summary(
         "bombardier",
         counted,
@@ -96,12 +90,11 @@ def bombardier(tree: Object) -> LoadSummary | None:
     )
 
 
-def autocannon(tree: Object) -> LoadSummary | None:
+def autocannon(tree: Object) -> LoadSummary:
     """Read ``autocannon --json``: whole milliseconds."""
-    seconds, answers = _number(tree, "duration"), _at(tree, "requests")
-    done, errors = _count(answers, "total"), _count(tree, "errors")
-    if not seconds or done is None or errors is None:
-        return None
+    seconds = known(_number(tree, "duration") or None)
+    done = known(_count(_at(tree, "requests"), "total"))
+    errors = known(_count(tree, "errors"))
     times = _at(tree, "latency")
     ranks = {key.replace("_", "."): value for key, value in times.items() if value}
     failed = (_count(tree, "non2xx") or 0) + errors
@@ -112,12 +105,11 @@ def autocannon(tree: Object) -> LoadSummary | None:
     return made._replace(began=_moment(tree.get("start")))
 
 
-def oha(tree: Object) -> LoadSummary | None:
+def oha(tree: Object) -> LoadSummary:
     """Read oha's JSON: seconds; it does not say how many connections there were."""
     whole = _at(tree, "summary")
-    seconds, rate = _number(whole, "total"), _number(whole, "requestsPerSec")
-    if seconds is None or rate is None:
-        return None
+    seconds = known(_number(whole, "total"))
+    rate = known(_number(whole, "requestsPerSec"))
     codes, errors = _at(tree, "statusCodeDistribution"), _at(tree, "errorDistribution")
     requests = sum(_count(codes, code) or 0 for code in codes)
     requests += sum(_count(errors, error) or 0 for error in errors)
@@ -127,12 +119,10 @@ def oha(tree: Object) -> LoadSummary | None:
     return summary("oha", counted, found, mean)
 
 
-def ghz(tree: Object) -> LoadSummary | None:
+def ghz(tree: Object) -> LoadSummary:
     """Read ``ghz -O json``: nanoseconds."""
-    total, rate = _number(tree, "total"), _number(tree, "rps")
-    requests = _count(tree, "count")
-    if total is None or rate is None or requests is None:
-        return None
+    total, rate = known(_number(tree, "total")), known(_number(tree, "rps"))
+    requests = known(_count(tree, "count"))
     keys = "percentage", "latency"
     found = _listed(tree.get("latencyDistribution"), keys, 1e-9)
     if longest := _number(tree, "slowest"):  # 0 where no call succeeded
@@ -146,13 +136,12 @@ def ghz(tree: Object) -> LoadSummary | None:
     return summary("ghz", counted, found, mean, connections, loop)
 
 
-def fortio(tree: Object) -> LoadSummary | None:
+def fortio(tree: Object) -> LoadSummary:
     """Read ``fortio load -json``: seconds, but the duration is in nanoseconds."""
     times = _at(tree, "DurationHistogram")
-    lasted, rate = _number(tree, "ActualDuration"), _number(tree, "ActualQPS")
-    requests = _count(times, "Count")
-    if lasted is None or rate is None or requests is None:
-        return None
+    lasted = known(_number(tree, "ActualDuration"))
+    rate = known(_number(tree, "ActualQPS"))
+    requests = known(_count(times, "Count"))
     found = _listed(times.get("Percentiles"), ("Percentile", "Value"), 1.0)
     if (longest := _number(times, "Max")) is not None:
         found[100.0] = longest
@@ -165,14 +154,12 @@ def fortio(tree: Object) -> LoadSummary | None:
     return made._replace(began=_moment(tree.get("StartTime")))
 
 
-def siege(tree: Object) -> LoadSummary | None:
+def siege(tree: Object) -> LoadSummary:
     """Read what siege prints: seconds with two decimals, too few for latencies."""
-    done, failed = (
-        _count(tree, name) for name in ("transactions", "failed_transactions")
-    )
-    seconds, rate = _number(tree, "elapsed_time"), _number(tree, "transaction_rate")
-    if done is None or failed is None or seconds is None or rate is None:
-        return None
+    done = known(_count(tree, "transactions"))
+    failed = known(_count(tree, "failed_transactions"))
+    seconds = known(_number(tree, "elapsed_time"))
+    rate = known(_number(tree, "transaction_rate"))
     return LoadSummary("siege", seconds, done + failed, failed, rate)
 
 
@@ -186,7 +173,7 @@ def _number(tree: object, key: str) -> float | None:
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
     if not 0 <= found < _MOST:
-        raise TooLongError
+        raise NoSummaryError
     return float(found)
 
 
@@ -200,7 +187,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _good(codes: Object) -> int:
-    """Return how many requests had a status that is no failure."""
     return sum(_count(codes, code) or 0 for code in codes if good_status(code))
 
 
@@ -228,7 +214,6 @@ def _listed(
 
 
 def _moment(text: object) -> float | None:
-    """Return an RFC 3339 time in seconds since 1970, None if it is none."""
     try:
         return datetime.fromisoformat(str(text)).timestamp()
     except (ValueError, OverflowError):

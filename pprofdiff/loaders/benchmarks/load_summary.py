@@ -4,17 +4,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pprofdiff.loaders.benchmarks import load_json, load_texts
-from pprofdiff.loaders.benchmarks.load_rows import HEADER, Rows
 from pprofdiff.model.benchmarks import LoadSummary
 
+HEADER = re.compile(
+    rb"response-time,DNS\+dialup,DNS,Request-write,Response-delay,Response-read,"
+    rb"status-code,offset\r?\n"
+)
+_ROWS = re.compile(rb"(?:(?:\d{1,9}\.\d{4},){6}\d{1,3},\d{1,9}\.\d{4}\r?(?:\n|\Z))*+")
+_LATENCY, _STATUS, _OFFSET = 0, 6, 7
+# requester/report.go lists no more.
+_MOST = 1_000_000
+# The percentiles that hey prints, and p99.9, which a thousand requests have.
+_PERCENTILES = (10, 25, 50, 75, 90, 95, 99, 99.9)
 _LONGEST_SUMMARY = 1 << 22  # hey prints a line per distinct error, ghz one per call
 _LONGEST_BEGINNING = 1 << 10
 
-Reader = Callable[[bytes], LoadSummary | None]
+Reader = Callable[[bytes], LoadSummary]
+
+
+class Rows:
+    """The rows after a header, fed in blocks of whole lines."""
+
+    def __init__(self) -> None:
+        self._parts: list[NDArray[np.float64]] = []
+
+    def feed(self, block: bytes, start: int) -> int:
+        """Read rows from `start` on; return where they end."""
+        match = _ROWS.match(block, start)
+        end = start if match is None else match.end()
+        if end > start:
+            columns = _LATENCY, _STATUS, _OFFSET
+            rows = BytesIO(block[start:end])
+            read = np.loadtxt(rows, delimiter=",", usecols=columns, ndmin=2)
+            self._parts.append(read)
+        return end
+
+    def summary(self) -> LoadSummary | None:
+        """Return the summary, None without rows.
+
+        Requests without an answer are not listed, and none after the first million.
+        """
+        if not self._parts:
+            return None
+        latency, status, offset = np.concatenate(self._parts).T
+        count, seconds = len(latency), float((offset + latency).max())
+        ordered, whole = np.sort(latency), count < _MOST
+        at = {rank: int(np.ceil(rank * count / 100)) for rank in _PERCENTILES}
+        known = [(float(r), float(ordered[i])) for r, i in at.items() if i < count]
+        return LoadSummary(
+            "hey",
+            seconds if whole else None,
+            count if whole else None,
+            int((status >= 400).sum()) if whole else None,
+            count / seconds if seconds else None,
+            (*known, (100.0, float(ordered[-1]))),
+            float(latency.mean()),
+            None,
+            "closed",
+        )
 
 
 class _Format(NamedTuple):
@@ -33,13 +88,12 @@ def _text(mark: bytes, begins: bytes, read: Reader) -> _Format:
 
 
 def _json(
-    mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary | None]
+    mark: bytes, begins: bytes, read: Callable[[load_json.Object], LoadSummary]
 ) -> _Format:
     """Return the format of a JSON object whose first keys, on a line, are `begins`."""
 
-    def reader(text: bytes) -> LoadSummary | None:
-        tree = load_json.decoded(text)
-        return None if tree is None else read(tree)
+    def reader(text: bytes) -> LoadSummary:
+        return read(load_json.decoded(text))
 
     return _text(mark, rb"(?m)^\{\s*" + begins, reader)
 
@@ -133,7 +187,7 @@ class LoadScanner:
     def _take(self, read: Reader | None, text: bytes) -> None:
         try:
             self._keep(None if read is None else read(text))
-        except load_texts.TooLongError:
+        except load_texts.NoSummaryError:
             return
 
     def _keep(self, load: LoadSummary | None) -> None:
@@ -145,7 +199,6 @@ class LoadScanner:
 
 
 def _beginnings(text: bytes) -> Iterator[tuple[int, Reader]]:
-    """Yield where summaries begin, in order, and their readers."""
     found = [
         (match.start(), one.read)
         for one in _FORMATS

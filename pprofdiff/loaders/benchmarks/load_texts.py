@@ -1,13 +1,14 @@
 """Read the summaries that load generators print for people.
 
-Each reader takes the text from the tool's first known line on, and returns None where
-a line is missing that the tool always prints.
+Each reader takes the text from the tool's first known line on, and raises
+NoSummaryError where a line is missing that the tool always prints.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TypeVar
 
 from pprofdiff.model.benchmarks import LoadSummary, Loop, loop_of
 
@@ -31,15 +32,23 @@ _PART = re.compile(_NUMBER + rb" ?(ns|us|\xc2\xb5s|ms|secs?|s|m|h)(?![a-z])")
 _DURATION = rb"((?:\d[\d.]* ?(?:ns|us|\xc2\xb5s|ms|secs?|s|m|h))+)"
 
 
-class TooLongError(ValueError):
-    """A number has more digits than any load generator prints."""
+T = TypeVar("T")
 
 
-def hey(text: bytes) -> LoadSummary | None:
+class NoSummaryError(ValueError):
+    """A line is missing, or a number is longer than any load generator prints it."""
+
+
+def known(found: T | None) -> T:
+    """Return what a summary always has; raises NoSummaryError for None."""
+    if found is None:
+        raise NoSummaryError
+    return found
+
+
+def hey(text: bytes) -> LoadSummary:
     """Read what hey prints (requester/print.go)."""
-    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
-    if total is None or rate is None:
-        return None
+    total, rate = _total_and_rate(text)
     requests, failed = _hey_counts(text, total, rate)
     return _of_summary("hey", text, (total, requests, failed, rate), "closed")
 
@@ -60,23 +69,24 @@ def _hey_counts(
     return (round(made) if blur < 0.5 else None), None
 
 
-def oha(text: bytes) -> LoadSummary | None:
+def oha(text: bytes) -> LoadSummary:
     """Read what oha prints; requests that its deadline ended count as failed."""
-    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
-    if total is None or rate is None:
-        return None
+    total, rate = _total_and_rate(text)
     good, bad = _statuses(text)
     return _of_summary("oha", text, (total, good + bad, bad, rate), "")
 
 
-def ghz(text: bytes) -> LoadSummary | None:
+def ghz(text: bytes) -> LoadSummary:
     """Read ghz's summary of gRPC calls; statuses other than OK are failures."""
-    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
-    count = _count(rb"  Count:\t", text)
-    if total is None or rate is None or count is None:
-        return None
+    total, rate = _total_and_rate(text)
+    count = known(_count(rb"  Count:\t", text))
     fine = _count(rb"  \[OK\] +", text) or 0
     return _of_summary("ghz", text, (total, count, count - fine, rate), "")
+
+
+def _total_and_rate(text: bytes) -> tuple[float, float]:
+    total, rate = _duration(rb"  Total:\t", text), _number(rb"  Requests/sec:\t", text)
+    return known(total), known(rate)
 
 
 def _of_summary(
@@ -107,12 +117,10 @@ def _statuses(text: bytes) -> tuple[int, int]:
     return good, answered - good + sum(map(_int, errors))
 
 
-def wrk(text: bytes) -> LoadSummary | None:
+def wrk(text: bytes) -> LoadSummary:
     """Read what wrk and wrk2 print (wrk.c); wrk2's histogram is an HdrHistogram."""
-    rate, requests = _number(rb"Requests/sec: +", text), None
-    total = re.search(rb"(?m)^  (\d+) requests in " + _DURATION, text)
-    if rate is None or total is None:
-        return None
+    rate = known(_number(rb"Requests/sec: +", text))
+    total = _line(rb"^  (\d+) requests in " + _DURATION, text)
     requests, seconds = _int(total[1]), _seconds(total[2])
     if total[2][-1:] in b"mh" and rate > float(total[2][:-1]):
         # Both have two decimals, so the larger number is more precise.
@@ -140,21 +148,18 @@ def wrk(text: bytes) -> LoadSummary | None:
     return summary("wrk", counted, found, mean, connections)
 
 
-def vegeta(text: bytes) -> LoadSummary | None:
+def vegeta(text: bytes) -> LoadSummary:
     """Read the text that vegeta reports (lib/reporters.go); its rate is set."""
-    first = re.search(
-        rb"^Requests +\[total, rate(?:, throughput)?\] +(\d+), " + _NUMBER, text
-    )
-    lasted = re.search(rb"(?m)^Duration +\[total, [^\]]+\] +" + _DURATION, text)
-    row = re.search(rb"(?m)^Latencies +\[([^\]]+)\] +([^\r\n]+)", text)
-    codes = re.search(rb"(?m)^Status Codes +\[code:count\] +([^\r\n]*)", text)
-    if first is None or lasted is None or row is None or codes is None:
-        return None
+    head = rb"Requests +\[total, rate(?:, throughput)?\] +(\d+), "
+    first = known(re.match(head + _NUMBER, text))
+    lasted = _line(rb"^Duration +\[total, [^\]]+\] +" + _DURATION, text)
+    row = _line(rb"^Latencies +\[([^\]]+)\] +([^\r\n]+)", text)
+    codes = _line(rb"^Status Codes +\[code:count\] +([^\r\n]*)", text)
     named = zip(row[1].split(b", "), row[2].split(b", "), strict=False)
-    known = {name: _seconds(value) for name, value in named}
-    found = {float(name): value for name, value in known.items() if name.isdigit()}
-    if b"max" in known:
-        found[100.0] = known[b"max"]
+    listed = {name: _seconds(value) for name, value in named}
+    found = {float(name): value for name, value in listed.items() if name.isdigit()}
+    if b"max" in listed:
+        found[100.0] = listed[b"max"]
     requests = _int(first[1])
     good = sum(
         _int(count)
@@ -162,20 +167,18 @@ def vegeta(text: bytes) -> LoadSummary | None:
         if 200 <= int(code) < 400
     )
     counted = _seconds(lasted[1]), requests, requests - good, _float(first[2])
-    return summary("vegeta", counted, found, known.get(b"mean"), None, "open")
+    return summary("vegeta", counted, found, listed.get(b"mean"), None, "open")
 
 
-def ab(text: bytes) -> LoadSummary | None:
+def ab(text: bytes) -> LoadSummary:
     """Read what ApacheBench prints (support/ab.c); it counts milliseconds."""
-    seconds = _duration(rb"Time taken for tests: +", text)
-    rate = _number(rb"Requests per second: +", text)
-    requests = _count(rb"Complete requests: +", text)
-    failed = _count(rb"Failed requests: +", text)
-    if None in (seconds, rate, requests, failed):
-        return None
+    seconds = known(_duration(rb"Time taken for tests: +", text))
+    rate = known(_number(rb"Requests per second: +", text))
+    requests = known(_count(rb"Complete requests: +", text))
+    failed = known(_count(rb"Failed requests: +", text))
     # Another length than the first answer's is no failure.
     lengths = re.search(rb"(?m)^ +\(Connect: .*Length: (\d+)", text)
-    failed = (failed or 0) - (_int(lengths[1]) if lengths else 0)
+    failed -= _int(lengths[1]) if lengths else 0
     failed += _count(rb"Non-2xx responses: +", text) or 0
     mean = _number(rb"Time per request: +", text)
     listed = re.search(rb"(?m)^Percentage of the requests.*\n((?: +\d+% .*\n?)*)", text)
@@ -187,25 +190,22 @@ def ab(text: bytes) -> LoadSummary | None:
     return summary("ab", counted, found, mean, connections, "closed")
 
 
-def httperf(text: bytes) -> LoadSummary | None:
+def httperf(text: bytes) -> LoadSummary:
     """Read what httperf prints: each connection sends its requests one by one.
 
     With ``--rate``, connections are opened whether or not others were answered.
     """
-    total = re.search(
-        rb"(?m)^Total: connections \d+ requests (\d+) replies \d+ test-duration "
+    total = _line(
+        rb"^Total: connections \d+ requests (\d+) replies \d+ test-duration "
         + _DURATION,
         text,
     )
-    rate = _number(rb"Request rate: ", text)
-    times = re.search(
-        rb"(?m)^Reply time \[ms\]: response " + _NUMBER + rb" transfer " + _NUMBER, text
+    rate = known(_number(rb"Request rate: ", text))
+    times = _line(
+        rb"^Reply time \[ms\]: response " + _NUMBER + rb" transfer " + _NUMBER,
+        text,
     )
-    codes = re.search(
-        rb"(?m)^Reply status: 1xx=\d+ 2xx=(\d+) 3xx=(\d+) 4xx=\d+ 5xx=\d+", text
-    )
-    if total is None or rate is None or times is None or codes is None:
-        return None
+    codes = _line(rb"^Reply status: 1xx=\d+ 2xx=(\d+) 3xx=(\d+) 4xx=\d+ 5xx=\d+", text)
     requests, good = _int(total[1]), _int(codes[1]) + _int(codes[2])
     mean = (_float(times[1]) + _float(times[2])) / 1e3
     most = re.search(rb"(?m)^Connection rate: .*<=(\d+) concurrent", text)
@@ -215,15 +215,13 @@ def httperf(text: bytes) -> LoadSummary | None:
     return summary("httperf", counted, {}, mean or None, connections, loop)
 
 
-def loadtest(text: bytes) -> LoadSummary | None:
+def loadtest(text: bytes) -> LoadSummary:
     """Read what loadtest of npm prints; it counts whole milliseconds."""
-    seconds = _duration(rb"Total time: +", text)
-    rate = _number(rb"Effective rps: +", text)
-    mean = _duration(rb"Mean latency: +", text)
-    requests = _count(rb"Completed requests: +", text)
-    failed = _count(rb"Total errors: +", text)
-    if None in (seconds, rate, mean, requests, failed):
-        return None
+    seconds = known(_duration(rb"Total time: +", text))
+    rate = known(_number(rb"Effective rps: +", text))
+    mean = known(_duration(rb"Mean latency: +", text))
+    requests = known(_count(rb"Completed requests: +", text))
+    failed = known(_count(rb"Total errors: +", text))
     listed = re.search(rb"(?m)^Percentage of requests.*\n((?: +\d+% .*\n?)*)", text)
     found = _percentiles(
         rb"(?m)^ *(\d+)% +",
@@ -236,26 +234,23 @@ def loadtest(text: bytes) -> LoadSummary | None:
     return summary("loadtest", counted, found, mean, connections, loop)
 
 
-def h2load(text: bytes) -> LoadSummary | None:
+def h2load(text: bytes) -> LoadSummary:
     """Read what h2load prints (h2load.cc); its rate is of requests that were answered.
 
     Its failures include what it never sends where a connection was closed.
     """
-    total = re.search(
-        rb"(?m)^finished in " + _DURATION + rb", " + _NUMBER + rb" req/s, ", text
+    total = _line(rb"^finished in " + _DURATION + rb", " + _NUMBER + rb" req/s, ", text)
+    counts = _line(
+        rb"^requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, ",
+        text,
     )
-    counts = re.search(
-        rb"(?m)^requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, ", text
-    )
-    row = re.search(
-        rb"(?m)^ +min +max +mean .*\ntime for request: +\S+ +"
+    row = _line(
+        rb"^ +min +max +mean .*\ntime for request: +\S+ +"
         + _DURATION
         + rb" +"
         + _DURATION,
         text,
     )
-    if total is None or counts is None or row is None:
-        return None
     mean, rate = _seconds(row[2]), _float(total[2])
     clients = re.findall(rb"(?m)^spawning thread #\d+: (\d+) total client", text)
     done, connections = _int(counts[1]), sum(map(_int, clients))
@@ -263,17 +258,15 @@ def h2load(text: bytes) -> LoadSummary | None:
     return summary("h2load", counted, {100.0: _seconds(row[1])}, mean, connections)
 
 
-def locust(text: bytes) -> LoadSummary | None:
+def locust(text: bytes) -> LoadSummary:
     """Read the ``_stats.csv`` that locust writes: milliseconds of all requests.
 
     How many users there are, and how long they wait between requests, is not in it.
     """
-    row = re.search(rb"(?m)^(?:None)?,Aggregated,([^\r\n]+)", text)
-    if row is None:
-        return None
+    row = _line(rb"^(?:None)?,Aggregated,([^\r\n]+)", text)
     # Neither of these rows has quotes.
     names, values = text.splitlines()[0].split(b",")[2:], row[1].split(b",")
-    known = {
+    listed = {
         name: _float(number[1])
         for name, value in zip(names, values, strict=False)
         # It prints all decimals that a float has.
@@ -281,39 +274,32 @@ def locust(text: bytes) -> LoadSummary | None:
     }
     ranks = {
         _float(rank[1]): value / 1e3
-        for name, value in known.items()
+        for name, value in listed.items()
         if (rank := re.fullmatch(_NUMBER + rb"%", name))
     }
-    requests, failed, rate, mean = (
-        known.get(name)
-        for name in (
-            b"Request Count",
-            b"Failure Count",
-            b"Requests/s",
-            b"Average Response Time",
-        )
-    )
-    if requests is None or failed is None or not rate or mean is None:
-        return None
+    requests = known(listed.get(b"Request Count"))
+    failed = known(listed.get(b"Failure Count"))
+    rate = known(listed.get(b"Requests/s") or None)
+    mean = known(listed.get(b"Average Response Time"))
     counted = requests / rate, int(requests), int(failed), rate
     return summary("locust", counted, ranks, mean / 1e3)
 
 
-def bombardier(text: bytes) -> LoadSummary | None:
+def bombardier(text: bytes) -> LoadSummary:
     """Read what bombardier prints; its rate is the mean of samples, not a ratio."""
-    first = re.match(
-        rb"Bombarding \S+ (?:for " + _DURATION + rb"|with \d+ request\(s\)) "
-        rb"using (\d+) connection",
-        text,
+    first = known(
+        re.match(
+            rb"Bombarding \S+ (?:for " + _DURATION + rb"|with \d+ request\(s\)) "
+            rb"using (\d+) connection",
+            text,
+        )
     )
-    row = re.search(rb"(?m)^  Latency +" + _DURATION + rb" +\S+ +" + _DURATION, text)
-    codes = re.search(
-        rb"(?m)^    1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)"
+    row = _line(rb"^  Latency +" + _DURATION + rb" +\S+ +" + _DURATION, text)
+    codes = _line(
+        rb"^    1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)"
         rb"\r?\n    others - (\d+)",
         text,
     )
-    if first is None or row is None or codes is None:
-        return None
     *good, refused, broken, others = map(_int, codes.groups())
     requests = sum(good) + refused + broken + others
     seconds = None if first[1] is None else _seconds(first[1])
@@ -325,25 +311,25 @@ def bombardier(text: bytes) -> LoadSummary | None:
     return summary("bombardier", counted, found, mean, connections)
 
 
-def k6(text: bytes) -> LoadSummary | None:
+def k6(text: bytes) -> LoadSummary:
     """Read the summary that k6 prints at the end of a test of HTTP requests."""
     name = rb"(?m)^[^\w\n]*%s\.*: +"  # a threshold puts a mark before the name
-    total = re.search(name % rb"http_reqs" + rb"(\d+) +" + _NUMBER + rb"/s", text)
-    row = re.search(name % rb"http_req_duration" + rb"(avg=[^\r\n]+)", text)
-    if total is None or row is None:
-        return None
-    known = {
+    total = known(
+        re.search(name % rb"http_reqs" + rb"(\d+) +" + _NUMBER + rb"/s", text)
+    )
+    row = known(re.search(name % rb"http_req_duration" + rb"(avg=[^\r\n]+)", text))
+    listed = {
         key: _seconds(value)
         for key, value in re.findall(rb"(\S+?)=" + _DURATION, row[1])
     }
     found = {
         _float(named[1]): value
-        for key, value in known.items()
+        for key, value in listed.items()
         if (named := re.fullmatch(rb"p\(" + _NUMBER + rb"\)", key))
     }
     for key, rank in ((b"med", 50.0), (b"max", 100.0)):
-        if key in known:
-            found[rank] = known[key]
+        if key in listed:
+            found[rank] = listed[key]
     failures = re.search(
         name % rb"http_req_failed"
         + rb"[\d.]+% +(?:\xe2\x9c\x93 (\d+)|(\d+) out of \d+)",
@@ -354,25 +340,24 @@ def k6(text: bytes) -> LoadSummary | None:
     users = re.search(name % rb"vus_max" + rb"(\d+)", text)
     connections = None if users is None else _int(users[1])
     counted = requests / rate if rate else None, requests, failed, rate
-    return summary("k6", counted, found, known.get(b"avg"), connections)
+    return summary("k6", counted, found, listed.get(b"avg"), connections)
 
 
-def fortio(text: bytes) -> LoadSummary | None:
+def fortio(text: bytes) -> LoadSummary:
     """Read what fortio prints: `text` begins with the line on its start."""
-    first = re.match(rb"Starting at (max|\S+) qps with (\d+) thread", text)
-    ended = re.search(
-        rb"(?m)^Ended after " + _DURATION + rb" : (\d+) calls\. qps=" + _NUMBER, text
+    first = known(re.match(rb"Starting at (max|\S+) qps with (\d+) thread", text))
+    ended = _line(
+        rb"^Ended after " + _DURATION + rb" : (\d+) calls\. qps=" + _NUMBER,
+        text,
     )
-    row = re.search(
-        rb"(?m)^Aggregated Function Time : count \d+ avg "
+    row = _line(
+        rb"^Aggregated Function Time : count \d+ avg "
         + _NUMBER
         + rb" .* max "
         + _NUMBER
         + rb".*\n((?:[#>].*\n)*)",
         text,
     )
-    if first is None or ended is None or row is None:
-        return None
     requests, rate, mean = _int(ended[2]), _float(ended[3]), _float(row[1])
     codes = re.findall(rb"(?m)^Code +(\w+) : (\d+)", text)
     good = sum(_int(count) for code, count in codes if good_status(code.decode()))
@@ -411,6 +396,10 @@ def good_status(code: str) -> bool:
     return code in ("OK", "SERVING") or (code.isdecimal() and 200 <= int(code) < 400)
 
 
+def _line(pattern: bytes, text: bytes) -> re.Match[bytes]:
+    return known(re.search(rb"(?m)" + pattern, text))
+
+
 def _number(before: bytes, text: bytes) -> float | None:
     """Return the number of the line that begins with `before`, None without it."""
     match = re.search(rb"(?m)^" + before + _NUMBER, text)
@@ -418,13 +407,11 @@ def _number(before: bytes, text: bytes) -> float | None:
 
 
 def _count(before: bytes, text: bytes) -> int | None:
-    """Return the whole number of the line that begins with `before`."""
     match = re.search(rb"(?m)^" + before + rb"(\d+)", text)
     return None if match is None else _int(match[1])
 
 
 def _duration(before: bytes, text: bytes) -> float | None:
-    """Return the seconds of the line that begins with `before`."""
     match = re.search(rb"(?m)^" + before + _DURATION, text)
     return None if match is None else _seconds(match[1])
 
@@ -442,11 +429,11 @@ def _seconds(text: bytes) -> float:
 
 def _float(number: bytes) -> float:
     if len(number) > _MOST_DIGITS:
-        raise TooLongError
+        raise NoSummaryError
     return float(number)
 
 
 def _int(number: bytes) -> int:
     if len(number) > _MOST_DIGITS:
-        raise TooLongError
+        raise NoSummaryError
     return int(number)

@@ -17,11 +17,11 @@ from pprofdiff.loaders.gclogs.lines import (
     GO_1_18,
     HEAD,
     TIMER,
+    Repair,
     columns,
     numbers_of,
     read_line,
 )
-from pprofdiff.loaders.gclogs.repair import Repair
 from pprofdiff.loaders.gclogs.runs import split
 from pprofdiff.model.gclogs import Cycles, GCLog
 
@@ -134,7 +134,6 @@ class GCScanner:
         self._flags.clear()
 
     def _between(self, text: bytes, begin: int, end: int) -> None:
-        """Read the text between lines: the end of one, or the prefix of the next."""
         if self._open and text.find(b"\n (forced)", begin, end) >= 0:
             self._flags[-1] |= _FORCED
         if TIMER.search(text, begin, end):

@@ -81,7 +81,6 @@ class _Lines(Struct, frozen=True, eq=False):
         return breaks
 
     def follow(self, later: _Rows, earlier: _Rows) -> Mask:
-        """Return which `later` rows can be from the process of their `earlier` rows."""
         c = self.cycles
         same: Mask = c.procs[later] == c.procs[earlier]
         same &= self.scanned[later] == self.scanned[earlier]
@@ -102,7 +101,6 @@ def _run(lines: _Lines, rows: _Rows | slice) -> GCRun:
 
 
 def _once(lines: _Lines) -> _Lines:
-    """Return the lines without exact copies of earlier ones."""
     c = lines.cycles
     order = np.lexsort((c.start_ms, c.number))
     order = order[~lines.torn[order]]
@@ -186,7 +184,6 @@ class _Line(NamedTuple):
     scanned: bool | None
 
     def may_follow(self, earlier: _Line, *, procs: bool = True) -> bool:
-        """Return whether this can be a later line of the same process."""
         return (
             self.number > earlier.number
             and self.start >= earlier.start
@@ -231,7 +228,6 @@ class _Processes:
         self.mixed = False
 
     def take(self, line: _Line) -> int:
-        """Return the process of the next line."""
         process = self._writer(line) if self._last and line.number != 1 else None
         if process is None:
             process = len(self._last)

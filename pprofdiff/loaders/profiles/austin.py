@@ -60,6 +60,5 @@ def decode(data: bytes, name: str = "austin's stacks") -> Profile:
 
 
 def _ns(facts: dict[bytes, bytes], key: bytes) -> int | None:
-    """Return a time of the header in ns, None if it has none."""
     value = facts.get(key, b"")
     return int(value) * _NS or None if value.isdigit() else None

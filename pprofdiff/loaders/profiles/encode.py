@@ -41,21 +41,18 @@ class _Strings:
             self.positions.setdefault(string, i)
 
     def position(self, string: str) -> int:
-        """Return the string's index, adding it if new."""
         if string not in self.positions:
             self.positions[string] = len(self.strings)
             self.strings.append(string)
         return self.positions[string]
 
     def encode(self) -> bytes:
-        """Return the table as the repeated field 6 of Profile."""
         message = message_class("Profile")()
         message.string_table.extend([s.encode() for s in self.strings])
         return bytes(message.SerializeToString())
 
 
 def _head(profile: Profile, strings: _Strings) -> bytes:
-    """Return everything except samples, locations, functions and strings."""
     message = message_class("Profile")()
 
     def value_type(target: object, given: ValueType) -> None:
@@ -91,7 +88,6 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
 
 
 def _samples(profile: Profile) -> Iterator[bytes]:
-    """Yield the samples' bytes, a chunk at a time."""
     labels = profile.labels
     for start in range(0, len(profile), _SAMPLES_AT_ONCE):
         stop = min(start + _SAMPLES_AT_ONCE, len(profile))

@@ -195,7 +195,6 @@ def _from_functions(
 
 
 def _begin_with_process(names: list[bytes], rows: Index, begins: Column) -> bool:
-    """Return whether all stacks, which begin at `begins`, do so with its name."""
     if not len(begins):
         return False
     root = int(rows[begins[0]])
@@ -248,7 +247,6 @@ class _Lines:
         self.stack_end = self.trimmed(self.first, self.count)
 
     def trimmed(self, first: Column, last: Column) -> Column:
-        """Return the ends of the ranges less the blanks that they end in."""
         # Blanks in a row differ from their index by the same number.
         rank = np.searchsorted(self.blanks, last) - 1
         shift = self.blanks - np.arange(len(self.blanks))
@@ -281,7 +279,6 @@ class _Lines:
 
     @property
     def of_decimals(self) -> bool:
-        """Whether counts have decimals, which samples have not."""
         return bool((self.point < self.end).any())
 
     def _digits(self, first: Column, last: Column) -> tuple[Codes, Offsets]:
@@ -326,7 +323,6 @@ class _Lines:
             )
 
     def fault(self, row: int, what: str) -> NoReturn:
-        """Raise the error for one line."""
         line = self.text[int(self.first[row]) : int(self.end[row])].tobytes()
         shown = printable(clipped(line[:200].decode("utf-8", "backslashreplace")))
         raise DamagedError(
@@ -364,7 +360,6 @@ class _Lines:
 
 
 def _tables(frames: list[bytes]) -> tuple[Functions, Locations, tuple[str, ...]]:
-    """Return functions, one location for each distinct frame, and their strings."""
     parts = [_parsed(frame.decode("utf-8", "replace")) for frame in frames]
     number, (functions,) = numbered([(name, file) for name, file, _ in parts])
     names, files = zip(*number, strict=True) if number else ((), ())

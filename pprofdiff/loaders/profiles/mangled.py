@@ -70,7 +70,6 @@ def _names_from(symbol: str, at: int) -> tuple[list[str], int]:
 
 
 def _name_in_d(symbol: str, at: int) -> tuple[str, int]:
-    """Return the name at a place, "" if there is none, and the place after it."""
     if (back := _BACK.match(symbol, at)) is not None:
         far = 0
         for letter in f"{back[1]}{back[2].upper()}":

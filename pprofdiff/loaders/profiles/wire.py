@@ -13,8 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from pprofdiff.model.arrays import Codes, Column, Mask
-from pprofdiff.model.table import Table
+from pprofdiff.model.arrays import Codes, Column, Mask, Table
 
 Positions = Column
 Bytes = Codes

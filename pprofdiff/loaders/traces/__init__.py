@@ -2,14 +2,14 @@
 
 `decode` picks the reader from the header. Both readers work on whole columns: no Python
 loop runs over events. The steps below follow an event of Go 1.22 or later; `v1` reads
-older traces in the same steps, in modules of the same names.
+older traces in the same steps.
 
 1. **Batches** (`v2.batches`). A file is a sequence of generations, each a sequence of
    batches. A batch belongs to one thread, or is structural: clock, strings, stacks, CPU
    samples (`v2.tables`). A generation is self-contained; strings, stacks and ids get
-   indices valid for the whole trace (`interning`, `id_index`).
-2. **Events** (`v2.event_finder`, `v2.reading`). An event is a type byte and varints. A
-   batch is decoded into varints at once; `pointer_jumping` then follows the chain of
+   indices valid for the whole trace (`id_index`).
+2. **Events** (`v2.events`, `v2.reading`). An event is a type byte and varints. A
+   batch is decoded into varints at once; `varints` then follows the chain of
    those that begin an event. The columns of `v2.events.Events` are sorted by thread,
    and each thread's events are in order.
 3. **Context** (`v2.context`). An event does not name the goroutine and P of its thread.
@@ -17,21 +17,20 @@ older traces in the same steps, in modules of the same names.
 4. **Order** (`v2.effects`). An event affects a goroutine, a P or both. An event that
    moves one to another thread has a sequence number, so (owner, sequence number, row)
    is a sort key that needs no clock. Effects on Ps come first (`v2.processor_states`):
-   they show which goroutines lost theirs in a system call (`v2.syscalls`). Then come
+   they show which goroutines lost theirs in a system call. Then come
    those on goroutines (`v2.goroutine_states`). A goroutine id may be reused within a
-   generation (`v2.incarnations`).
+   generation.
 5. **States**. A table maps an effect and the state before it to the state after it;
    what the table does not allow is `damage.Damage`.
 6. **Times** (`clock_order`). Thread clocks disagree. No event is earlier than what
    happened before it on its thread, goroutine or P.
-7. **Rows** (`v2.goroutine_rows`, `v2.row_store`). Each change of state is a row of
+7. **Rows** (`v2.goroutine_rows`). Each change of state is a row of
    `Intervals` or `ProcessorIntervals`. Events that change no state become ranges,
    tasks, regions, logs, labels and metrics (`v2.timeline`, `timeline`).
 8. `v2.reading` does steps 1 and 2 for each generation; for a large file, a second
-   thread runs one generation ahead. `v2.recorder` does steps 3 to 7 and carries
-   state from one generation to the next. `v2.decode` sorts the rows of all generations
-   by owner, in place; memory that reading a large file leaves unused goes back to the
-   operating system.
+   thread runs one generation ahead. `v2.decode` does steps 3 to 7, carries state from
+   one generation to the next, and sorts all rows by owner, in place; memory that
+   reading a large file leaves unused goes back to the operating system.
 
 Damage in a generation ends reading; the generations before it form the trace. Older
 formats have one sequence of events for the whole file, which ends at the damage.
@@ -43,7 +42,7 @@ from collections.abc import Callable
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces.before_tracing import from_start, with_earlier_waits
-from pprofdiff.loaders.traces.header import version_of
+from pprofdiff.loaders.traces.damage import version_of
 from pprofdiff.loaders.traces.v1.decode import decode_v1
 from pprofdiff.loaders.traces.v1.schema import FORMATS_V1
 from pprofdiff.loaders.traces.v2.decode import decode_v2

@@ -15,8 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from pprofdiff.model.csr import grouped
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.model.traces.trace import RangeKind, State, Trace
 
 # The reason of the STW pause in which runtime.StartTrace begins to record.
 _START = "start trace"
@@ -102,7 +101,6 @@ class _Naming:
         self._polls = cache(self._polls_at)
 
     def _waits_in(self, stack: int) -> str:
-        """Return the reason of a wait with this stack, "" if not known."""
         names = self._trace.functions_of(stack)[: _ABOVE + 1]
         return next((_WAITS_IN[name] for name in names if name in _WAITS_IN), "")
 

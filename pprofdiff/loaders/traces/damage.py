@@ -1,4 +1,4 @@
-"""What no trace has: the exception for damage, and the bounds of values."""
+"""What every trace has, a header, and what none has: damage, values out of bounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 MOST_PROCESSORS = 1 << 15
 # Nanoseconds (or ticks): 146 years, so sums fit in int64.
 LATEST_TIME = 1 << 62
+HEADER_BYTES = 16
 
 
 class Damage(Exception):  # noqa: N818 - not an error by itself: what came before counts
@@ -14,3 +15,13 @@ class Damage(Exception):  # noqa: N818 - not an error by itself: what came befor
     In a trace of Go 1.22 or later the part is a generation, and the generations before
     it are read.
     """
+
+
+def version_of(data: bytes) -> int | None:
+    """Return NN from the header ``go 1.NN trace``, or None for other data."""
+    head = data[:HEADER_BYTES]
+    words = head.rstrip(b"\0").split(b" ")
+    if len(head) < HEADER_BYTES or len(words) != 3 or words[::2] != [b"go", b"trace"]:
+        return None
+    major, _, minor = words[1].partition(b".")
+    return int(minor) if major == b"1" and minor.isdigit() else None

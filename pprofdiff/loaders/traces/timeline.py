@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each, shifted
 from pprofdiff.loaders.traces.v2.schema import EventType
-from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.table import Table
-from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
+from pprofdiff.model.arrays import Codes, Column, Index, Mask, Table
+from pprofdiff.model.traces.trace import RangeKind, Ranges, Regions, Tasks
 
 E = EventType
 _NONE = np.int64(-1)

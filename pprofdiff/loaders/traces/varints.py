@@ -1,10 +1,14 @@
-"""Decode columns of varints (as in encoding/binary); a byte below 0x80 ends one.
+"""Decode columns of varints (as in encoding/binary), and follow events through them.
 
-Nearly all numbers of a trace have at most four bytes: those are decoded from one 32-bit
-word each, `loaders.profiles.wire.varints` decodes the others.
+A byte below 0x80 ends a varint. Nearly all have at most four bytes and are decoded from
+one 32-bit word each, `loaders.profiles.wire.varints` decodes the others. The start of
+an event depends on the one before it: numpy composes the table of links with itself, so
+that Python takes one step in 16.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
@@ -12,13 +16,17 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import short_varints
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.model.arrays import Codes, Column
+from pprofdiff.model.arrays import Codes, Column, Integers, Table
 
 # Length in bytes of the longest 64-bit number.
 LONGEST = 10
 # Zeros after the last number, so that reading missing arguments is safe.
 TAIL = 8
 _WORD = (1 << 64) - 1
+# The Python loop takes strides of 2 ** 4 links.
+_DOUBLINGS = 4
+TABLES = _DOUBLINGS + 1
+"""The number of tables that `follow_jumps` needs."""
 
 
 class ShortVarints(Struct, frozen=True, eq=False):
@@ -78,3 +86,39 @@ def varint_at(data: bytes, at: int) -> tuple[int, int]:
         if at + LONGEST > len(data)
         else "a number of more than 64 bits"
     )
+
+
+def follow_jumps(tables: list[Column], size: int) -> Column:
+    """Return the positions below `size` on the chain from 0 (int64, increasing).
+
+    ``tables[0][i]`` is the position after i: more than i, or at least `size` where the
+    chain ends. The other tables are scratch space; all are int64 of size + 1 or more.
+    """
+    for short, long in pairwise(tables):
+        np.take(short, short, out=long, mode="clip")
+    # numpy arrays are buffers, though their annotations for Python 3.11 deny it.
+    stride, at, strided = memoryview(tables[-1].data), 0, list[int]()
+    while at < size:
+        strided.append(at)
+        at = stride[at]
+    steps = np.empty((1 << _DOUBLINGS, len(strided)), np.int64)
+    steps[0] = strided
+    for i, table in enumerate(tables[:-1]):
+        np.take(table, steps[: 1 << i], out=steps[1 << i : 2 << i], mode="clip")
+    chain = steps.T.ravel()
+    return chain[: np.count_nonzero(chain < size)]
+
+
+class WideValues(Table, frozen=True):
+    """Values (int64) that do not fit in 32 bits, and their rows (int64, increasing)."""
+
+    rows: Column
+    values: Column
+
+    def restore(self, column: Column, rows: Integers) -> None:
+        """Write wide values in place into `column`, the entries of `rows`."""
+        if not len(self.rows) or not len(rows):
+            return
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        wide = self.rows[at] == rows
+        column[wide] = self.values[at[wide]]

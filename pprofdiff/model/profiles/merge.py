@@ -8,6 +8,7 @@ samples with the same stack and labels. Samples whose values are all 0 are dropp
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,19 +20,113 @@ from pprofdiff.model.csr import (
     sums,
     unique_rows,
 )
-from pprofdiff.model.profiles.profile import Labels, Profile
-from pprofdiff.model.profiles.sample_types import scaled, with_common_types
+from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
 from pprofdiff.model.profiles.tables import header_of, joined, pruned, shared
+from pprofdiff.units import common_unit, comparable, scale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from pprofdiff.model.arrays import Column, Mask
+    from pprofdiff.model.profiles.profile import Profile
 
 # The label, with value "true", that pprof's -diff_base gives the base's samples.
 BASE_LABEL = "pprof::base"
+
+
+def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles with only the sample types that all of them have.
+
+    Types are matched by name and keep the first profile's order. Values and periods are
+    scaled to the finest unit that any profile uses for them. Raises
+    IncompatibleProfilesError if none is common, or units or period types differ.
+    """
+    names = _common_names(profiles)
+    if not names:
+        spelled = "; ".join(_spelled(p.sample_types) for p in profiles)
+        raise IncompatibleProfilesError(
+            f"the profiles have no sample type in common ({spelled}); "
+            "compare profiles of one kind"
+        )
+    cut = [_cut(profile, names) for profile in profiles]
+    if len(cut) == 1:
+        return cut
+    units = [_common([p.sample_types[i] for p in cut]) for i in range(len(names))]
+    period_types = [p.period_type or ValueType("", "") for p in cut]
+    period_unit = _common(period_types)
+    return [_in_units(p, units, period_unit) for p in cut]
+
+
+def _spelled(types: Sequence[ValueType]) -> str:
+    return " ".join(f"{t.type}/{t.unit}" for t in types) or "none"
+
+
+def _common_names(profiles: Sequence[Profile]) -> list[str]:
+    seen = Counter(t.type for p in profiles for t in p.sample_types)
+    return [k.type for k in profiles[0].sample_types if seen[k.type] == len(profiles)]
+
+
+def _cut(profile: Profile, names: list[str]) -> Profile:
+    types = [t.type for t in profile.sample_types]
+    if types == names:
+        return profile
+    places = [types.index(name) for name in names]
+    default = profile.default_sample_type
+    return replace(
+        profile,
+        sample_types=tuple(profile.sample_types[i] for i in places),
+        values=profile.values[:, places],
+        default_sample_type=default if default in names else names[0],
+    )
+
+
+def _common(types: Sequence[ValueType]) -> str:
+    first = types[0]
+    for other in types[1:]:
+        if other.type != first.type or not comparable(other.unit, first.unit):
+            raise IncompatibleProfilesError(
+                f"{_spelled([first])} and {_spelled([other])} cannot be compared; "
+                "compare profiles of one kind"
+            )
+    return common_unit([t.unit for t in types])
+
+
+def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
+    pairs = list(zip(profile.sample_types, units, strict=True))
+    ratios = [scale(1, t.unit, unit)[0] for t, unit in pairs]
+    sample_types = tuple(ValueType(t.type, unit) for t, unit in pairs)
+    if sample_types != profile.sample_types:
+        profile = replace(scaled(profile, ratios), sample_types=sample_types)
+    sampled = profile.period_type
+    if sampled is not None and sampled.unit != period_unit:
+        period = int(scale(profile.period or 0, sampled.unit, period_unit)[0])
+        sampled = ValueType(sampled.type, period_unit)
+        profile = replace(profile, period_type=sampled, period=period or None)
+    return profile
+
+
+def rounded(values: Column, ratio: float) -> Column:
+    """Return ``values * ratio`` (int64), rounded half away from zero as in Go."""
+    products = values.astype(np.float64) * ratio
+    whole = np.trunc(products)
+    whole += np.copysign(np.abs(products - whole) >= 0.5, products)
+    return whole.astype(np.int64)
+
+
+def scaled(profile: Profile, ratios: Sequence[float]) -> Profile:
+    """Return the profile with each sample type multiplied by its ratio, rounded.
+
+    Unlike ``go tool pprof``, this keeps every sample that has a nonzero value.
+    """
+    if all(ratio == 1 for ratio in ratios):
+        return profile
+    values = profile.values.copy()
+    for column, ratio in enumerate(ratios):
+        if ratio != 1:
+            values[:, column] = rounded(profile.values[:, column], ratio)
+    return profile.with_values(values)
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
@@ -114,7 +209,6 @@ def with_shared_added(profiles: Sequence[Profile]) -> list[Profile]:
 
 
 def _alike(profiles: Sequence[Profile]) -> list[Profile]:
-    """Return the profiles with common types; raises what `merge` raises."""
     if not profiles:
         raise UsageError("there is no profile to merge; name at least one")
     return with_common_types(profiles)
@@ -171,7 +265,6 @@ def _types_of(profile: Profile) -> str:
 
 
 def _labelled(profile: Profile) -> Profile:
-    """Return the profile with every sample marked as the base's."""
     size, labels = len(profile), profile.labels
     strings = [*profile.strings, BASE_LABEL, "true"]
     key, text = len(strings) - 2, len(strings) - 1
@@ -214,7 +307,6 @@ def _summed(profile: Profile) -> Profile:
 
 
 def _taken(profile: Profile, samples: Column) -> Profile:
-    """Return the chosen samples, in increasing order; the profile itself if all."""
     return profile if len(samples) == len(profile) else profile.take(samples)
 
 
@@ -232,3 +324,51 @@ def _label_sets(profile: Profile) -> tuple[Column, ...]:
     counts = np.bincount(labels.sample, minlength=len(profile))
     _, sets = unique_rows(offsets_of(counts), [column[order] for column in columns])
     return (sets,)
+
+
+def with_names(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles with names for functions that another one names.
+
+    Go's runtime/pprof has no name for the function that the linker placed first, but
+    its file and first line. Where the linker lays out functions in different orders,
+    other runs have its name.
+    """
+    lacking = [_nameless(profile) for profile in profiles]
+    if len(profiles) == 1 or not any(map(len, lacking)):
+        return list(profiles)
+    names: dict[tuple[str, int], set[str]] = {}
+    for profile in profiles:
+        functions, strings = profile.functions, profile.strings
+        for row in np.flatnonzero(functions.name).tolist():
+            known = names.setdefault(_declared(profile, row), set())
+            known.add(strings[functions.name[row]])
+    return [
+        _named(profile, rows.tolist(), names)
+        for profile, rows in zip(profiles, lacking, strict=True)
+    ]
+
+
+def _named(
+    profile: Profile, rows: Sequence[int], names: Mapping[tuple[str, int], set[str]]
+) -> Profile:
+    strings, functions = list(profile.strings), profile.functions
+    name, system_name = functions.name.copy(), functions.system_name.copy()
+    for row in rows:
+        known = names.get(_declared(profile, row), set())
+        if len(known) == 1:
+            name[row] = system_name[row] = len(strings)
+            strings += known
+    named = replace(functions, name=name, system_name=system_name)
+    return replace(profile, strings=tuple(strings), functions=named)
+
+
+def _nameless(profile: Profile) -> Column:
+    """Return the functions without a name whose first line is known, as rows."""
+    functions = profile.functions
+    known = (functions.filename > 0) & (functions.start_line > 0)
+    return np.flatnonzero(known & (functions.name == 0))
+
+
+def _declared(profile: Profile, row: int) -> tuple[str, int]:
+    functions = profile.functions
+    return profile.strings[functions.filename[row]], int(functions.start_line[row])

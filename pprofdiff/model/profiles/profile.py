@@ -7,9 +7,10 @@ positions, and strings by positions in `Profile.strings`.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
-from pprofdiff.model.arrays import Column, Index, Integers, Mask
+from pprofdiff.model.arrays import Column, Index, Integers, Mask, Table
 from pprofdiff.model.csr import (
     Offsets,
     expand,
@@ -26,7 +27,6 @@ from pprofdiff.model.csr import (
     take_rows,
     transposed,
 )
-from pprofdiff.model.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "<unknown>"
 # float64 holds all smaller integers exactly.
 _EXACT = 1 << 53
+_COMMENT = r"operations: ([1-9]\d{0,17})(?: of (.+))?"
 
 
 class ValueType(Struct, frozen=True):
@@ -306,3 +307,31 @@ def _label_columns(profile: Profile) -> dict[str, list[str | None]]:
         earlier = column[sample]
         column[sample] = word if earlier is None else f"{earlier},{word}"
     return columns
+
+
+class Operations(NamedTuple):
+    """The number of operations, and a name such as a package and its benchmark."""
+
+    number: int
+    name: str = ""
+
+
+def operations_of(profile: Profile) -> Operations | None:
+    """Return the operations that the profile covers, None if unknown.
+
+    They are also unknown if several comments disagree.
+    """
+    found = {
+        Operations(int(match[1]), match[2] or "")
+        for comment in profile.comments
+        if (match := re.fullmatch(_COMMENT, comment))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def with_operations(profile: Profile, operations: Operations) -> Profile:
+    """Return the profile with a comment that records its operations."""
+    others = (c for c in profile.comments if not re.fullmatch(_COMMENT, c))
+    name = f" of {operations.name}" if operations.name else ""
+    said = f"operations: {operations.number}{name}"
+    return replace(profile, comments=(*others, said))

@@ -97,7 +97,6 @@ def _clamped(number: int) -> int:
 
 
 def _strings(profiles: Sequence[Profile]) -> tuple[tuple[str, ...], list[Array]]:
-    """Return the union of the string tables, and each string's index in it (int32)."""
     union, (_, *places) = numbered(("",), *(p.strings for p in profiles))
     return tuple(union), places
 
@@ -111,7 +110,6 @@ def _split(group: Array, sizes: Sequence[int], *, none: bool = False) -> list[Ar
 def _functions(
     profiles: Sequence[Profile], texts: list[Array]
 ) -> tuple[Functions, list[Array]]:
-    """Return the distinct functions, and the index of each profile's own ones."""
     tables = [p.functions for p in profiles]
     every = Functions.concatenate(
         [
@@ -127,7 +125,6 @@ def _functions(
 def _mappings(
     profiles: Sequence[Profile],
 ) -> tuple[tuple[Mapping, ...], list[Array], list[Array]]:
-    """Return the distinct mappings, and each own one's index and address shift."""
     merged: dict[tuple[int, int, str], tuple[int, Mapping]] = {}
     places, shifts = [], []
     for profile in profiles:
@@ -150,7 +147,6 @@ def _locations(
     mapping_of: list[Array],
     shift_of: list[Array],
 ) -> tuple[Locations, list[Array]]:
-    """Return the distinct locations, and the index of each profile's own ones."""
     tables = [p.locations for p in profiles]
     address = np.concatenate(
         [t.address + s[t.mapping] for t, s in zip(tables, shift_of, strict=True)]
@@ -271,7 +267,6 @@ def _in_order(items: Array, size: int) -> Array:
 
 
 def _places(order: Array, size: int) -> Array:
-    """Return the new index (int32) of each old one, -1 if it is gone or was -1."""
     places = np.full(size + 1, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.ledger.added_up import added_up, in_one_mix, operations_by_unit
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.side import measure
-from pprofdiff.model.profiles.operations import Operations, operations_of
+from pprofdiff.model.profiles.profile import Operations, operations_of
 from pprofdiff.report.html.flame import packed
 from tests.analysis.building import PERIOD, given, stacks
 from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, made, path

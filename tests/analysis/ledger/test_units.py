@@ -18,7 +18,7 @@ from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.analysis.side import measure
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.profiles.operations import operations_of
+from pprofdiff.model.profiles.profile import operations_of
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.rows import Table

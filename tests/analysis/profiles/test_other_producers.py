@@ -85,16 +85,6 @@ def test_wall_time_is_no_waiting_and_no_word_is_of_go(cli):
         assert not re.search(GO, out)
 
 
-def test_work_is_what_values_are_by(cli):
-    work = f"{DONE['base']}:{DONE['new']}"
-    diff = pprofdiff.diff(read("base"), read("new"), work=(DONE["base"], DONE["new"]))
-    totals = [int(np.sum(read(n).data.values[:, 1])) for n in ("base", "new")]
-    scaled = diff.data.normalization.scaled(*totals)
-    assert scaled == pytest.approx((totals[0] / DONE["base"], totals[1] / DONE["new"]))
-    out = cli(*both("node/{}.pb.gz"), "--work", work).out
-    assert "ms/op" in out
-
-
 def test_a_profile_of_go_is_known():
     assert not is_of_go(read("base").data)
     for kind in ("cpu", "heap", "goroutine"):

@@ -7,24 +7,22 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from pprofdiff.model.csr import offsets_of
-from pprofdiff.model.traces.timeline import (
+from pprofdiff.model.traces.trace import (
     CPUSamples,
+    Goroutines,
+    Intervals,
     Labels,
     Logs,
+    ProcessorIntervals,
+    ProcessorState,
     RangeKind,
     Ranges,
     Regions,
     Series,
-    Tasks,
-)
-from pprofdiff.model.traces.trace import (
-    Goroutines,
-    Intervals,
-    ProcessorIntervals,
-    ProcessorState,
     Stacks,
     State,
     Sync,
+    Tasks,
     Trace,
 )
 from tests.examples import examples

@@ -12,8 +12,7 @@ from hypothesis import given
 from pprofdiff.analysis.traces.collector import collections, worker_intervals
 from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
 from pprofdiff.analysis.traces.quantiles import quantiles
-from pprofdiff.model.traces.timeline import RangeKind, Series
-from pprofdiff.model.traces.trace import ProcessorState, State
+from pprofdiff.model.traces.trace import ProcessorState, RangeKind, Series, State
 from tests.examples import daily
 from tests.traces import oracle
 

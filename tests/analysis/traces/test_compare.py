@@ -10,7 +10,7 @@ import pytest
 from pprofdiff.analysis.judge.durations import RANKS
 from pprofdiff.analysis.traces.catalogue import MMU
 from pprofdiff.analysis.work import counted, rated
-from pprofdiff.model.traces.timeline import Tasks
+from pprofdiff.model.traces.trace import Tasks
 
 from . import built
 from .built import START

@@ -13,8 +13,7 @@ from pprofdiff.analysis.traces.goroutines import TIMES
 from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
 from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.model import csr
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import ProcessorState, State
+from pprofdiff.model.traces.trace import ProcessorState, RangeKind, State
 from tests.examples import daily
 from tests.traces import oracle
 

@@ -22,8 +22,7 @@ from pprofdiff.analysis.traces.moments import (
     thinned,
 )
 from pprofdiff.analysis.traces.mutators import mmu, worst_window
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State
+from pprofdiff.model.traces.trace import RangeKind, State
 
 from .built import SOME, rows_of, traces, within
 from .real import STORIES, compared, story

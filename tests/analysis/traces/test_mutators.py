@@ -17,8 +17,7 @@ from pprofdiff.analysis.traces.mutators import (
     share_below,
     utilisation,
 )
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State
+from pprofdiff.model.traces.trace import RangeKind, State
 from tests.examples import daily
 from tests.traces import oracle
 

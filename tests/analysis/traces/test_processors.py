@@ -18,8 +18,7 @@ from pprofdiff.analysis.traces.processors import (
 from pprofdiff.analysis.traces.profiles import state_profile
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.traces.timeline import CPUSamples
-from pprofdiff.model.traces.trace import ProcessorState, State
+from pprofdiff.model.traces.trace import CPUSamples, ProcessorState, State
 from tests.analysis.causes.rules.capture import kept
 from tests.examples import daily
 from tests.traces import oracle

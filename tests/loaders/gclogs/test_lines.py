@@ -1,14 +1,21 @@
-"""Lines, changed in every way: what a slow reader finds is what is read, and no more."""
+"""Lines changed and torn in every way: as a slow reader reads them, whole again."""
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import socket
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.loaders.gclogs import parse
+from pprofdiff.loaders.gclogs.lines import Repair
 from tests.examples import daily
 
 from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said, scanned
@@ -33,6 +40,23 @@ EDITS = st.lists(
     st.tuples(st.integers(0, 1 << 20), st.integers(0, 1), st.sampled_from(BYTES)),
     max_size=2,
 )
+WORKLOADS = Path(__file__).parents[2] / "workloads"
+DATED = re.compile(rb"\d{4}/\d\d/\d\d ")
+# How programs' lines begin; the last ones make numbers that nothing separates.
+LOGGERS = {
+    "log": lambda i: f"2026/11/20 09:35:{i % 60:02d} worker {i % 9} took {i} us",
+    "slog": lambda i: (
+        f'{{"time":"2026-11-20T09:35:{i % 60:02d}Z","level":"INFO","n":{i}}}'
+    ),
+    "klog": lambda i: (
+        f"I1120 09:35:{i % 60:02d}.{i % 999999:06d} {i % 10} main.go:{i}] x"
+    ),
+    "epoch": lambda i: f"{1795167301 + i} request {i}",
+    "clock": lambda i: f"09:35:{i % 60:02d}.{i % 999:03d} 2 P",
+    "text": lambda i: f"served request {i} of 12->13 MB",
+    "counter": lambda i: f"{i} requests served so far",
+    "numbers": lambda i: f"{i}.{i % 100:02d}+{i % 7} ms clock, {i}",
+}
 
 
 def edited(text, edits):
@@ -71,18 +95,6 @@ def test_changed_lines_read_as_the_slow_reader_reads_them(grammar, data):
     lines = data.draw(printed(grammar))
     text = "".join("".join(line) + "\n" for line in lines).encode()
     assert_read_as_reference(edited(text, data.draw(EDITS)))
-
-
-@pytest.mark.whole
-@pytest.mark.slow
-@pytest.mark.parametrize("grammar", daily(SHORT, ["go1.18"]))
-def test_every_byte_changed(grammar):
-    text = SHORT[grammar]
-    assert len(reference(text)) == 2
-    for at in range(len(text)):
-        for byte in BYTES:
-            for replaced in (0, 1):
-                assert_read_as_reference(edited(text, [(at, replaced, byte)]))
 
 
 @pytest.mark.slow
@@ -152,26 +164,174 @@ def test_any_blocks_of_a_large_log_read_as_one(seed):
     assert_read_as_reference(text, log)
 
 
+def tokens(line):
+    """Return a real line as the arguments that printed it."""
+    return re.findall(r"\d+\.\d+|\d+|->|[+/]|%|: |[ @%A-Za-z,()]+", line)
+
+
+def torn(lines, logger, chance, rate):
+    """Return a text of lines with whole lines of a program between their arguments."""
+    number, out = 0, []
+    for line in lines:
+        for argument in [*line, "\n"]:
+            while chance.random() < rate:
+                number += chance.randrange(1, 400)
+                out.append(LOGGERS[logger](number) + "\n")
+            out.append(argument)
+        for _ in range(chance.randrange(4)):
+            number += chance.randrange(1, 400)
+            out.append(LOGGERS[logger](number) + "\n")
+    return "".join(out).encode()
+
+
+def exact(log, truth, begun=None):
+    """Assert that all that was read is true; return how much was put together.
+
+    Lines were begun as many times as there are true ones, or `begun`.
+    """
+    by_number = {row["number"]: row for row in truth}
+    mended = 0
+    for run in log.runs:
+        for row in rows(run.cycles):
+            mended += row["repaired"]
+            assert row == {**by_number[row["number"]], "repaired": row["repaired"]}
+        assert run.lines_seen + run.torn <= (begun or len(truth))
+    return mended
+
+
+@pytest.mark.matrix
 @pytest.mark.slow
-def test_mutations_read_as_whole_lines_or_not_at_all():
-    chance = random.Random(20)
-    pieces = (
-        b"",
-        b"\n",
-        b"0",
-        b".",
-        b"+",
-        b"gc ",
-        b"gc 9 @1.000",
-        b"\xff",
-        b" P",
-        b"->",
+@pytest.mark.parametrize("logger", LOGGERS)
+@settings(derandomize=True)
+@given(data=st.data())
+def test_no_line_is_put_together_wrongly(logger, data):
+    lines = data.draw(printed(data.draw(st.sampled_from(GRAMMARS))))
+    chance = random.Random(data.draw(st.integers(0, 1 << 32)))
+    text = torn(lines, logger, chance, data.draw(st.sampled_from([0.02, 0.1, 0.4])))
+    truth = reference("\n".join(map("".join, lines)).encode())
+    log = scanned(text)
+    if log is not None:
+        exact(log, truth)
+
+
+@pytest.mark.matrix
+@pytest.mark.slow
+@pytest.mark.parametrize("logger", LOGGERS)
+@pytest.mark.parametrize("rate", daily((0.01, 0.1, 0.4), [0.1]))
+def test_captures_torn_by_loggers(logger, rate):
+    chance = random.Random(f"{logger} {rate}")
+    for path in CAPTURES:
+        raw = path.read_text("latin-1").splitlines()[:150]
+        assert all("".join(tokens(line)) == line for line in raw)
+        truth = reference("\n".join(raw).encode())
+        log = parse(torn([tokens(line) for line in raw], logger, chance, rate), "log")
+        mended = exact(log, truth)
+        if logger in ("log", "slog", "klog") and len(raw) > 50 and rate == 0.1:
+            assert mended > len(raw) // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "intruder", ["7", "0", ".5", "12", "7\n", "\n", "1+2", "5 apples\n"]
+)
+def test_what_no_line_begins_with_is_never_taken_for_one(intruder):
+    """A program that writes less than lines, or few lines."""
+    chance = random.Random(intruder)
+    raw = (DATA / "zstd/base/gctrace.log").read_text().splitlines()[:300]
+    truth = reference("\n".join(raw).encode())
+    for _ in range(10):
+        text = []
+        for i, line in enumerate(raw):
+            arguments = tokens(line)
+            if i % 5 == 2:
+                at = chance.randrange(4, len(arguments))
+                arguments[at:at] = [intruder, LOGGERS["log"](i) + "\n"]
+            text += [*arguments, "\n", LOGGERS["log"](i), "\n"]
+            text += [intruder, LOGGERS["log"](i), "\n"] if i % 7 == 3 else []
+        log = parse("".join(text).encode(), "log")
+        exact(log, truth)
+
+
+def test_every_whole_line_of_a_capture_has_pauses_in_proportion():
+    nothing_known = Repair(b"")
+    for path in CAPTURES:
+        for line in path.read_bytes().splitlines(keepends=True):
+            assert nothing_known.mended(line) is not None, line
+
+
+@pytest.fixture(scope="module", name="program")
+def _program(tmp_path_factory):
+    built = tmp_path_factory.mktemp("torn") / "torn-log"
+    subprocess.run(
+        ["go", "build", "-o", built, "./torn-log"],
+        cwd=WORKLOADS,
+        check=True,
+        timeout=300,
     )
-    logs = ("sync-pool-gctrace/none-pool.log", "syncpool/new/gctrace.log")
-    raw = b"".join((DATA / name).read_bytes() for name in logs)
-    for _ in range(150):
-        text = bytearray(raw)
-        for _ in range(chance.choice((1, 20, 400))):
-            at = chance.randrange(len(text))
-            text[at : at + chance.randrange(3)] = chance.choice(pieces)
-        assert_read_as_reference(bytes(text), unlike=("stacks_mb", "globals_mb"))
+    return built
+
+
+def written(program, *flags):
+    """Run the program; return what each of its write calls gave, in order.
+
+    Standard error is a datagram socket, which keeps writes apart.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    ours.settimeout(0.5)
+    environment = {**os.environ, "GODEBUG": "gctrace=1"}
+    calls = []
+    with ours:
+        with theirs:
+            process = subprocess.Popen(
+                [program, *flags], stderr=theirs, env=environment
+            )
+        while True:
+            try:
+                calls.append(ours.recv(1 << 16))
+            except TimeoutError:
+                if process.poll() is not None:
+                    break
+    assert process.returncode == 0
+    return calls
+
+
+@pytest.mark.whole
+@pytest.mark.go
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="needs Unix sockets")
+@pytest.mark.parametrize("flags", [("-workers=4",), ("-workers=2", "-rest=100us")])
+def test_a_program_that_logs_flat_out(program, flags):
+    calls = written(program, *flags)
+    untorn = b"".join(call for call in calls if not DATED.match(call))
+    truth = reference(untorn)
+    text = b"".join(calls)
+    whole = len(reference(text))
+    log = parse(text, "log")
+    # The program may end while it prints the last one.
+    begun = len(re.findall(rb"^gc \d", untorn, re.MULTILINE))
+    assert len(truth) <= begun <= len(truth) + 1
+    mended = exact(log, truth, begun)
+    assert len(truth) >= 200
+    assert (len(log.runs), log.mixed) == (1, False)
+    assert log.longest.lines_seen == whole + mended
+    assert log.longest.lines_expected <= begun
+    if whole < len(truth):
+        assert mended
+    print(f"{flags}: {len(truth)} lines, {whole} whole, {mended} put together")
+
+
+@pytest.mark.slow
+def test_hostile_pieces_take_no_time():
+    """Beginnings of the program's lines by thousands, in a line that does not end."""
+    begin = b"2026/11/20 09:35:01 x"
+    known = (begin + b"\n") * 3000
+    for text in (
+        (b"gc 1 @1.000" + (b"1" + begin) * 3000) * 40,
+        (b"gc 1 @1.000" + (b"5" + begin + b"\n") * 3000) * 40,
+        b"gc 123" * 100_000,
+        (b"gc 12" + begin) * 100_000,
+        b"gc 1 @1.000" + b"9" * (1 << 21),
+        b"gc 1 @1.000" + b"\0" * (1 << 21),
+    ):
+        began = time.process_time()
+        scanned(known + text)
+        assert time.process_time() - began < 10

@@ -150,16 +150,6 @@ def test_two_neighbours_in_the_wrong_order_are_one_process(story):
         assert (amiss(log), log.mixed) == ([(0, 1, 0)], False)
 
 
-def test_several_pairs_of_neighbours_in_the_wrong_order():
-    lines = lines_of(DATA / "syncpool/base/gctrace.log", 60)
-    want = reference(b"".join(lines))
-    for at in (0, 7, 9, 30, 58):
-        lines[at : at + 2] = lines[at + 1], lines[at]
-    log = parse(b"".join(lines), "log")
-    assert [rows(run.cycles) for run in log.runs] == [want]
-    assert (amiss(log), log.mixed) == ([(0, 5, 0)], False)
-
-
 def test_two_lines_alone_are_of_two_processes_if_the_number_falls():
     first, second = lines_of(DATA / "syncpool/base/gctrace.log", 2)
     log = parse(second + first, "log")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import subprocess
 import sys
 from itertools import accumulate, pairwise
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.errors import DamagedError
-from pprofdiff.inputs import DEFAULT_MAX_SIZE
-from pprofdiff.inputs.intake import take_bytes
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.profiles.folded import _parsed, decode
@@ -254,20 +250,6 @@ def test_folded_to_profile_to_folded(lines):
         assert "".join(map("{} {}\n".format, stacks, values)) == text
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_damaged_capture_is_read_or_refused_in_one_line(seed):
-    random = Random(seed)
-    whole = (DATA / "base.folded").read_bytes()
-    for _ in range(40):
-        data = bytearray(whole[: random.randrange(len(whole))])
-        for _ in range(random.choice((0, 1, 3, 30))):
-            at = random.randrange(len(data) + 1)
-            pieces = (b"", b"\0", b"\n", b" ", b";", b"\xff\xfe", b"9" * 19)
-            piece = random.choice((*pieces, random.randbytes(5)))
-            data[at : at + random.randrange(4)] = piece
-        assert read(bytes(data)) == slowly(bytes(data))
-
-
 def test_long_runs_take_linear_time():
     for line in (b" " * 4_000_000, b";" * 4_000_000, b"a " * 2_000_000):
         assert read(b"x;y" + line + b" 7\n") is not None
@@ -283,14 +265,6 @@ def test_a_frame_of_py_spy_has_a_file_and_a_line():
     assert files == ["shop/a.py", "b.py", "c.py"]
     lines = profile.locations.line_number[profile.stack_locations]
     assert lines.tolist() == [12, 3, 0, 5]
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize("side", ["base", "new"])
-def test_a_capture_is_recognised_by_its_lines(side, pack):
-    data = (DATA / f"{side}.folded").read_bytes()
-    taken = take_bytes(pack(data), "x.svg", DEFAULT_MAX_SIZE)
-    assert taken.kinds == ("profile",)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from msgspec.structs import replace
 
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.loaders.profiles.schema import message_class
-from pprofdiff.model.profiles.profile import Locations
-from tests.examples import daily, examples
+from tests.examples import examples
 
 from .plain import frozen, plain, read
 from .strategies import profiles
@@ -49,24 +46,6 @@ def test_encoding_is_deterministic_and_settles(profile):
     data = encode(profile)
     assert encode(profile) == data
     assert encode(decode(data)) == data
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", daily(CAPTURES, CAPTURES[::3]), ids=lambda p: "/".join(p.parts[-3:])
-)
-def test_a_capture_survives_encode_and_decode(path):
-    profile = decode(gzip.decompress(path.read_bytes()))
-    message = message_class("Profile").FromString(unchanged(profile))
-    assert len(message.sample) == len(profile)
-
-
-def test_a_location_without_a_line_has_none_again():
-    one, zero = np.zeros(1, np.int32), np.zeros(1, np.int64)
-    places = zero.astype(np.uint64), one - 1, one > 0
-    locations = Locations(*places, np.array([0, 1]), one - 1, zero, zero)
-    small = decode(gzip.decompress(CAPTURES[0].read_bytes()))
-    unchanged(replace(small.take(np.zeros(0, np.int64)), locations=locations))
 
 
 @pytest.mark.slow

@@ -100,24 +100,6 @@ def test_an_empty_file_is_an_empty_profile():
     assert len(decode(b"")) == 0
 
 
-def test_a_profile_without_samples_keeps_its_types():
-    data = CANONICAL.write([f for f in SMALL if f[0] != 2], SEED)
-    assert same(data)
-    assert decode(data).values.shape == (0, 1)
-
-
-def test_several_values_and_units_of_one_label_key_stay_in_order():
-    rows = [[(1, 1), (3, n), (4, 2)] for n in (5, -5, 0)]
-    rows += [[(1, 1), (2, n)] for n in (3, 4)]
-    sample = (2, [(1, (1,)), (2, (1,)), *((3, row) for row in rows)])
-    data = CANONICAL.write([*SMALL, sample], SEED)
-    assert same(data)
-    labels = decode(data).labels
-    assert labels.sample.tolist() == [0, 1, 1, 1, 1, 1]
-    assert labels.number.tolist() == [0, 5, -5, 0, 0, 0]
-    assert labels.text.tolist() == [2, 0, 0, 0, 3, 4]
-
-
 def test_strings_that_are_not_utf8_are_readable():
     data = CANONICAL.write([*SMALL, (6, b"bad \xff\xfe name")], SEED)
     assert same(data)

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from pprofdiff.model.traces.timeline import RangeKind
+from pprofdiff.model.traces.trace import RangeKind
 
 from .parsed import NOTHING
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -90,19 +89,6 @@ def test_a_generation_without_events():
     found = decode(HEADER + CLOCKS + b"\x34")
     assert (found.events, len(found.goroutines), len(found.ranges)) == (0, 0, 0)
     assert found.end_ns == found.start_ns + 1
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_bytes_behind_good_headers(seed):
-    random = Random(100 + seed)
-    for _ in range(150):
-        noise = random.randbytes(random.randrange(200))
-        kind = random.choice((2, 4, 6, 8, 50, 13, 25, 16))
-        header = random.choice((HEADER, OLDER))
-        parts = [CLOCKS, batch(bytes((kind,)) + noise), batch(STARTS + noise)]
-        random.shuffle(parts)
-        outcome(header + b"".join(parts) + b"\x34")
-        outcome(header + noise)
 
 
 def test_a_trace_by_another_writer_with_minimal_numbers():

@@ -13,7 +13,7 @@ from pprofdiff.loaders.traces.timeline import (
     tasks_of,
 )
 from pprofdiff.loaders.traces.v2.schema import EventType
-from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
+from pprofdiff.model.traces.trace import RangeKind, Ranges, Regions, Tasks
 from tests.examples import examples
 
 E = EventType

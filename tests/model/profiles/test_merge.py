@@ -1,4 +1,4 @@
-"""Merging and subtracting, by the rules of ``go tool pprof``."""
+"""Merging and subtracting as ``go tool pprof`` does; functions without names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pprofdiff.model.profiles.merge import (
     merge,
     normalized,
     subtract,
+    with_names,
 )
 from pprofdiff.model.profiles.profile import Mapping, ValueType
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed, said
@@ -211,17 +212,9 @@ def test_header_is_the_earliest_the_longest_and_the_sum():
     )
 
 
-def test_normalized_rounds_half_away_from_zero():
-    base = cpu({"f": 0})
-    base = base.with_values(np.array([[1, 1]]))
-    new = built([Sample(parsed(f"f{i}"), (v, v)) for i, v in enumerate((1, 3, -1, -1))])
-    # The ratio is 1/2: 0.5, 1.5, -0.5, -0.5.
-    assert normalized(new, base).values[:, 0].tolist() == [1, 2, -1, -1]
-
-
 @pytest.mark.parametrize("value", [0.49999999999999994, 0.5, 2.5, 4503599627370497.5])
 def test_rounding_matches_go_also_next_to_a_half(value):
-    from pprofdiff.model.profiles.sample_types import rounded
+    from pprofdiff.model.profiles.merge import rounded
 
     want = int(value) + (value - int(value) >= 0.5)
     assert rounded(np.array([1, -1]), value).tolist() == [want, -want]
@@ -244,3 +237,45 @@ def test_sums_beyond_float64_stay_exact():
     one = built([Sample(parsed("f"), (1, large))])
     assert merge([one, one]).values.tolist() == [[2, 2 * large]]
     assert subtract(cpu({}), one, label=False).values.tolist() == [[-1, -large]]
+
+
+def profile(*names, file="/b/hash.go", line=17):
+    frames = [Frame(name, file, line + 3, line) for name in names]
+    return built([Sample((Place((f,), 100),), (1, 10)) for f in frames], CPU)
+
+
+def names(profile):
+    return profile.function_names()
+
+
+def test_a_function_without_a_name_has_that_of_another_run():
+    first, other = profile("m.hash"), profile("")
+    assert [names(one) for one in with_names([first, other])] == [["m.hash"]] * 2
+    assert names(with_names([other])[0]) == names(other)
+
+
+def test_other_functions_keep_both_names():
+    frames = [
+        Frame(name, "/b/hash.go", line + 3, line)
+        for name, line in (("", 17), ("f", 30))
+    ]
+    two = built([Sample((Place((f,), 100),), (1, 10)) for f in frames], CPU)
+    functions = two.functions
+    strings = (*two.strings, "_Zf")
+    system = np.where(functions.start_line == 30, len(two.strings), 0)
+    functions = replace(functions, system_name=system.astype(np.int32))
+    mangled = replace(two, strings=strings, functions=functions)
+    named = with_names([mangled, profile("m.hash")])[0]
+    assert names(named) == ["m.hash", "f"]
+    assert [named.strings[i] for i in named.functions.system_name] == ["m.hash", "_Zf"]
+
+
+def test_only_one_name_at_the_same_line_is_taken():
+    two = profile("m.hash[int]", "m.hash[string]")
+    for others in (
+        [two],
+        [profile("m.hash", line=18)],
+        [profile("m.hash", file="a.go")],
+    ):
+        assert names(with_names([profile(""), *others])[0]) != ["m.hash"]
+        assert with_names([profile(""), *others])[0].strings == profile("").strings

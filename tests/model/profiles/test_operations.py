@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.profiles.operations import (
+from pprofdiff.model.profiles.profile import (
     Operations,
     operations_of,
     with_operations,

@@ -12,8 +12,7 @@ from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.waited import chained, waited
 from pprofdiff.loaders.traces import read
 from pprofdiff.model.side import Capture
-from pprofdiff.model.traces.timeline import RangeKind
-from pprofdiff.model.traces.trace import State
+from pprofdiff.model.traces.trace import RangeKind, State
 from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, START, empty
 from tests.conftest import DATA, STORIES

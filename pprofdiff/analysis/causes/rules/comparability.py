@@ -20,10 +20,14 @@ from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.judge.scaling import InferredWork
 from pprofdiff.analysis.policy import MAJOR, MINOR, MOST, NAMED, SIMILAR
 from pprofdiff.analysis.profiles.caveats import releases_apart
-from pprofdiff.goruntime.changes import Change, changes_between
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.goruntime.versions import format_go_version, number
+from pprofdiff.goruntime.versions import (
+    Change,
+    changes_between,
+    format_go_version,
+    number,
+)
 from pprofdiff.model.csr import first_in_row
 
 # Groups that are reported as a whole, with their names here.

@@ -8,28 +8,28 @@ import numpy as np
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
-from pprofdiff.loaders.traces.interning import FRAME_NUMBERS, IdMap, Interner
+from pprofdiff.loaders.traces.id_index import FRAME_NUMBERS, IdMap, Interner
 from pprofdiff.loaders.traces.timeline import ranges_of, regions_of, tasks_of
-from pprofdiff.loaders.traces.v1.context import v1_context
-from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
 from pprofdiff.loaders.traces.v1.intervals import (
     BEGIN_NS,
     V1_REASONS,
     OrderedTrace,
     goroutines_of,
     intervals_of,
-    processors_of,
-)
-from pprofdiff.loaders.traces.v1.reading import read_v1
-from pprofdiff.loaders.traces.v1.schema import V1Type
-from pprofdiff.loaders.traces.v1.timeline import (
     labels_of,
     logs_of,
+    processors_of,
     samples_of,
     series_of,
     timeline_events_of,
 )
-from pprofdiff.loaders.traces.v1.transitions import syscalls_of, transitions_of
+from pprofdiff.loaders.traces.v1.reading import FileTables, V1Events, read_v1
+from pprofdiff.loaders.traces.v1.schema import V1Type
+from pprofdiff.loaders.traces.v1.transitions import (
+    syscalls_of,
+    transitions_of,
+    v1_context,
+)
 from pprofdiff.model.arrays import Column, Index
 from pprofdiff.model.traces.trace import Missing, Stacks, Sync, Trace
 
@@ -133,7 +133,6 @@ def _times(tick: Column, tables: FileTables) -> tuple[Column, Column]:
 
 
 def _roots(stacks: Stacks) -> Index:
-    """Return the root function (a string) of each stack, 0 if it has no frames."""
     roots = np.zeros(len(stacks), np.int32)
     some = np.flatnonzero(np.diff(stacks.offsets))
     roots[some] = stacks.function[stacks.frame[stacks.offsets[some + 1] - 1]]

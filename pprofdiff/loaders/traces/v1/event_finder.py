@@ -16,9 +16,14 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.profiles.wire import varints
 from pprofdiff.loaders.traces.byte_tables import membership, rows_in
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
-from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
+from pprofdiff.loaders.traces.varints import (
+    TABLES,
+    TAIL,
+    follow_jumps,
+    read_short_varints,
+    varint_at,
+)
 from pprofdiff.model.arrays import Codes, Column, Mask
 
 E = V1Type
@@ -175,7 +180,6 @@ def _skip_texts(numbers: Varints, ends: Column, after: Column) -> set[int]:
 
 
 def _mismatched(numbers: Varints, ends: Column, starts: Column) -> Mask:
-    """Mark events (bool) whose length differs from what they state."""
     lead = numbers.lead[starts]
     wrong = np.zeros(len(starts), np.bool_)
     rows = np.flatnonzero((lead >= _PREFIXED) & (lead != _STACK))
@@ -196,7 +200,6 @@ def _mismatched(numbers: Varints, ends: Column, starts: Column) -> Mask:
 
 
 def _chain(after: Column, size: int) -> Column:
-    """Return the positions below `size` on the chain from 0 along `after`."""
     first = np.append(np.minimum(after, size), size)
     return follow_jumps(
         [first, *(np.empty_like(first) for _ in range(1, TABLES))], size

@@ -1,4 +1,4 @@
-"""Read a trace of Go 1.11 to 1.21 into columns of events, a chunk at a time."""
+"""Read a trace of Go 1.11 to 1.21 into columns of events and tables, by chunks."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import membership
-from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
-from pprofdiff.loaders.traces.header import HEADER_BYTES
+from pprofdiff.loaders.traces.damage import HEADER_BYTES, LATEST_TIME, Damage
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.loaders.traces.v1.event_finder import FoundEvents, find_events
-from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
 from pprofdiff.loaders.traces.v1.schema import LENGTH_PREFIXED, STACK_AT, V1Type
-from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.loaders.traces.varints import WideValues
 from pprofdiff.model.arrays import Codes, Column, Mask
 from pprofdiff.model.csr import offsets_of, take_rows
 
@@ -33,6 +32,69 @@ _WHOLE = membership(
 )
 _MOST = 4
 _NONE = np.zeros(0, np.int64)
+
+
+class V1Events(Struct, frozen=True, eq=False):
+    """All events, grouped by P, in order for each P.
+
+    Columns have one row per event. `type` (uint8) is a `V1Type`, `tick` (int64) a time
+    in units of the trace's clock; `first` and `second` (uint32) are arguments truncated
+    to 32 bits; `stack` (uint32) is a stack id, 0 if the type has none. Rows
+    ``offsets[i]:offsets[i+1]`` belong to the P with id ``processors[i]`` (int64).
+
+    `wide` are the first arguments that need more than 32 bits; `whole` (int64,
+    increasing) are the rows whose arguments are all in `arguments` (int64, shape (4,
+    rows)). Read these with `first_argument` and `argument`.
+    """
+
+    type: Codes
+    tick: Column
+    first: NDArray[np.uint32]
+    second: NDArray[np.uint32]
+    stack: NDArray[np.uint32]
+    processors: Column
+    offsets: Column
+    wide: WideValues
+    whole: Column
+    arguments: Column
+
+    def __len__(self) -> int:
+        return len(self.type)
+
+    def first_argument(self, rows: Column) -> Column:
+        """Return the first argument of these events (int64)."""
+        values = self.first[rows].astype(np.int64)
+        self.wide.restore(values, rows)
+        return values
+
+    def argument(self, place: int, rows: Column) -> Column:
+        """Return argument `place` (0 to 3) of these events, all of them in `whole`."""
+        values: Column = self.arguments[place, np.searchsorted(self.whole, rows)]
+        return values
+
+    def where(self, *types: int) -> Column:
+        """Return the rows of events of these types (int64, increasing)."""
+        if len(types) == 1:
+            return np.flatnonzero(self.type == types[0])
+        return np.flatnonzero(membership(types).view(np.bool_)[self.type])
+
+
+class FileTables(Struct, frozen=True, eq=False):
+    """Tables that the events of a file refer to, keyed by the file's ids.
+
+    `frequency` is the clock's, in ticks per second. `stacks` has, for each id, the
+    numbers (pc, function, file, line) of its frames, concatenated. `timers` (int64) are
+    ids of goroutines that only wake others, up to Go 1.13. `logs` has the texts of logs
+    in row order. `samples` (int64, shape (4, samples)) are CPU samples: tick, P,
+    goroutine, stack.
+    """
+
+    frequency: int
+    strings: dict[int, str]
+    stacks: dict[int, NDArray[np.unsignedinteger]]
+    timers: Column
+    logs: list[str]
+    samples: Column
 
 
 class _Reader:
@@ -58,7 +120,6 @@ class _Reader:
         self._logs: list[tuple[int, str]] = []
 
     def add(self, at: int, part: FoundEvents) -> None:
-        """Add the events in the chunk at byte `at`; raise Damage if malformed."""
         self._at = at
         lead = part.numbers.lead[part.starts]
         types = lead & np.uint8(0x3F)
@@ -148,7 +209,6 @@ class _Reader:
     def _read_tables(
         self, part: FoundEvents, types: Codes
     ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
-        """Return the strings, the stacks and the clock frequency, 0 for none."""
         values, starts = part.numbers.values, part.starts
         strings: dict[int, str] = {}
         for start in starts[types == E.STRING].tolist():
@@ -177,11 +237,9 @@ class _Reader:
 
     @property
     def clocked(self) -> bool:
-        """Whether the file's clock frequency was read."""
         return self._frequency > 0
 
     def events(self) -> V1Events:
-        """Return all events added, by P; can be called once."""
         pids, begins = (np.concatenate(c) for c in zip(*self._batches, strict=True))
         offsets = np.append(begins, self._size)
         order = np.argsort(pids, kind="stable")
@@ -222,7 +280,6 @@ class _Reader:
         )
 
     def tables(self) -> FileTables:
-        """Return the tables that events refer to."""
         return FileTables(
             frequency=self._frequency,
             strings=self._strings,

@@ -1,4 +1,4 @@
-"""State changes and system calls of goroutines in a trace of Go 1.11 to 1.21.
+"""State changes of goroutines in a trace of Go 1.11 to 1.21, and where they happen.
 
 An event that moves a goroutine to another P carries a sequence number: how many events
 moved it before. A local event, on the P that moved the goroutine last, has none and
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
@@ -19,10 +20,10 @@ from pprofdiff.loaders.traces.byte_tables import (
     rows_in,
     transition_tables,
 )
-from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.owner_rows import first_of_each, shifted
-from pprofdiff.loaders.traces.v1.context import V1Context
-from pprofdiff.loaders.traces.v1.events import V1Events
+from pprofdiff.loaders.traces.damage import MOST_PROCESSORS, Damage
+from pprofdiff.loaders.traces.id_index import IdIndex, Ids
+from pprofdiff.loaders.traces.owner_rows import first_of_each, forward_fill, shifted
+from pprofdiff.loaders.traces.v1.reading import V1Events
 from pprofdiff.loaders.traces.v1.schema import (
     BLOCKS,
     EXITS,
@@ -31,10 +32,11 @@ from pprofdiff.loaders.traces.v1.schema import (
     UNBLOCKS,
     V1Type,
 )
-from pprofdiff.model.arrays import Codes, Column, Index, Mask
-from pprofdiff.model.table import Table
+from pprofdiff.model.arrays import Codes, Column, Index, Mask, Table
 from pprofdiff.model.traces.trace import State
 
+# No goroutine, no P, no thread.
+NOBODY = -1
 E = V1Type
 S = State
 # Events on a P with a system call: a slow call begins, a call ends, the P stops.
@@ -72,6 +74,88 @@ _ALLOWED, _NEXT = transition_tables(
 )
 
 
+class V1Context(Struct, frozen=True, eq=False):
+    """The goroutine, P and thread of each event before it happens, -1 for none.
+
+    `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.
+    `initial` is the row that ends the list of what existed when the trace began.
+    """
+
+    goroutine: Index
+    processor: NDArray[np.int16]
+    thread: Index
+    ids: Ids
+    initial: int
+
+    def lists_start(self, events: V1Events, rows: Column) -> Mask:
+        """Mark the events that list what existed when the trace began."""
+        at = self.initial
+        before = events.tick[rows] < events.tick[at]
+        same = self.processor[rows] == self.processor[at]
+        return np.where(same, rows < at, before)
+
+
+def v1_context(events: V1Events) -> V1Context:
+    """Return the context of a trace's events.
+
+    Raises Damage if events contradict each other, or the trace does not list what
+    existed when it began.
+    """
+    initial = events.where(E.GOMAXPROCS)
+    if not len(initial):
+        raise Damage("it does not record the state at its start")
+    limits = events.first_argument(initial)
+    if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
+        raise Damage("an impossible GOMAXPROCS")
+    ids = Ids.none()
+    created = events.where(E.GO_CREATE)
+    # In order of creation; rows are grouped by P.
+    created = created[np.argsort(events.tick[created], kind="stable")]
+    ids.goroutines.add(events.first_argument(created))
+    ids.processors.add(events.processors[events.processors >= 0])
+    if len(ids.processors) >= MOST_PROCESSORS:
+        raise Damage("more processors than there can be")
+    ids.threads.add(events.first_argument(events.where(E.PROC_START)))
+    processor = ids.processors.find(events.processors).astype(np.int16)
+    return V1Context(
+        goroutine=_running(events, ids.goroutines),
+        processor=np.repeat(processor, np.diff(events.offsets)),
+        thread=_threads(events, ids.threads),
+        ids=ids,
+        initial=int(initial[np.argmin(events.tick[initial])]),
+    )
+
+
+def _running(events: V1Events, goroutines: IdIndex) -> Index:
+    rows = events.where(*STARTS, *STOPS)
+    values = np.full(len(rows), NOBODY, np.int32)
+    starts = np.isin(events.type[rows], STARTS)
+    values[starts] = goroutines.require(events.first_argument(rows[starts]))
+    nobody = [NOBODY] * len(events.processors)
+    column = forward_fill(events.offsets, rows, values, nobody, np.int32).column
+    if (column[rows[starts]] != NOBODY).any():
+        raise Damage("a processor runs two goroutines at a time")
+    stops = events.where(E.PROC_STOP)
+    if (column[stops] != NOBODY).any():
+        raise Damage("a processor stops that runs a goroutine")
+    running: Index = column.astype(np.int32, copy=False)
+    return running
+
+
+def _threads(events: V1Events, threads: IdIndex) -> Index:
+    rows = events.where(E.PROC_START, E.PROC_STOP)
+    starts = events.type[rows] == E.PROC_START
+    values = np.full(len(rows), NOBODY, np.int32)
+    values[starts] = threads.find(events.first_argument(rows[starts]))
+    nobody = [NOBODY] * len(events.processors)
+    has = forward_fill(events.offsets, rows, values, nobody, np.int32).column
+    # The starts and stops of a P alternate, beginning with a start.
+    if ((has[rows] != NOBODY) == starts).any():
+        raise Damage("a processor that runs starts, or one that does not stops")
+    column: Index = has.astype(np.int32, copy=False)
+    return column
+
+
 class Transitions(Table, frozen=True):
     """Events that change a goroutine's state, grouped by goroutine, each in order.
 
@@ -107,7 +191,6 @@ def transitions_of(events: V1Events, context: V1Context) -> Transitions:
 
 
 def _by_goroutine(events: V1Events, context: V1Context) -> tuple[Column, Index]:
-    """Return rows and goroutines of all transitions, by goroutine, then by row."""
     row = rows_in(_CHANGES_STATE, events.type)
     owner = context.goroutine[row]
     named = lookup(_NAMES_OWNER, events.type[row]).view(np.bool_)
@@ -154,7 +237,6 @@ def _rising(owner: Index, number: Index) -> bool:
 
 
 def _check(types: Codes, number: Index, is_first: Mask) -> None:
-    """Raise Damage if a goroutine does what its state does not allow."""
     moved = (lookup(_LOCAL, types) | lookup(_NUMBERED, types)).view(np.bool_)
     moved |= _FIRST[types] > 0
     step = np.diff(number, prepend=np.int32(0))
@@ -168,7 +250,6 @@ def _check(types: Codes, number: Index, is_first: Mask) -> None:
 
 
 def _check_times(tick: Column, is_first: Mask) -> None:
-    """Raise Damage if a goroutine's time runs backwards."""
     if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
         raise Damage("time stamps out of order: clocks of its processors disagree")
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.header import HEADER_BYTES
+from pprofdiff.loaders.traces.damage import HEADER_BYTES, Damage
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.varints import varint_at
 
@@ -82,7 +81,6 @@ def generations(data: bytes, version: int) -> Iterator[Generation]:
 
 
 def _batch(data: bytes, at: int) -> tuple[int, Batch]:
-    """Return the generation number of the batch at byte `at`, and the batch."""
     types, experiment = data[at], 0
     at += 1
     if types == EventType.EXPERIMENTAL_BATCH:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, lookup
-from pprofdiff.loaders.traces.forward_fill import ForwardFill, forward_fill
 from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.owner_rows import ForwardFill, forward_fill
 from pprofdiff.loaders.traces.v2.effects import CARRIED_OVER, NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.schema import (
@@ -136,7 +136,6 @@ def _bound_elsewhere(events: Events, goroutines: IdIndex) -> dict[int, int]:
 def _goroutines(
     events: Events, goroutines: IdIndex, start: list[int]
 ) -> tuple[ForwardFill, ForwardFill]:
-    """Return the goroutine of each event's thread, and the key of each event."""
     value = ForwardFill(events.offsets, start, np.int32)
     seq = ForwardFill(events.offsets, [CARRIED_OVER] * len(start), np.uint32)
     says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
@@ -165,7 +164,6 @@ def _goroutines(
 
 
 def _processor_changes(events: Events, processors: IdIndex) -> tuple[Column, Index]:
-    """Return the rows of events that change a thread's P, and the new Ps."""
     types = events.rare_type
     how = lookup(_PROCESSOR, types)
     status = types == E.PROC_STATUS
@@ -206,7 +204,6 @@ def _from_themselves(events: Events, steals: Column, starts: Column) -> Mask:
 
 
 def _begin_of(events: Events, rows: Column) -> Column:
-    """Return the first event of each row's thread."""
     begins = events.offsets[:-1]
     return begins[np.searchsorted(begins, rows, side="right") - 1]
 
@@ -217,7 +214,6 @@ def _last_before(rows: Column, places: Column) -> Column:
 
 
 def _processor_keys(events: Events) -> NDArray[np.uint32]:
-    """Return the key of each event among those of its thread's P."""
     says = events.where(E.PROC_STATUS)
     binds = np.isin(events.argument(1, says), _BINDING)
     rows = events.where(E.PROC_START, E.GO_SYSCALL_BEGIN)

@@ -20,8 +20,7 @@ import numpy as np
 from msgspec import Struct
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
-from pprofdiff.model.arrays import Column, Index, Integers, Mask
-from pprofdiff.model.table import Table
+from pprofdiff.model.arrays import Column, Index, Integers, Mask, Table
 
 # Keys, in the order of an owner's effects: before its status; the status (or creation);
 # right after it; what a thread continues from the previous generation; a status after
@@ -122,7 +121,6 @@ class _UnpackedOrder(EffectOrder):
         self._effects = effects
 
     def rows(self, first: int, last: int) -> OrderedEffects:
-        """Return the effects from `first` up to `last`."""
         return self._effects.take(np.arange(first, min(last, len(self))))
 
 

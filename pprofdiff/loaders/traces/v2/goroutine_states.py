@@ -1,6 +1,8 @@
 """State changes of goroutines in one generation, in order, and checked.
 
-Source: ``goStates`` and related functions in internal/trace/order.go.
+Source: ``goStates`` and related functions in internal/trace/order.go. Ids are reused: a
+C thread that calls Go keeps one goroutine id for all its calls, and sequence numbers
+restart at each creation. Timestamps assign events to incarnations.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from pprofdiff.loaders.traces.byte_tables import (
 )
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
-from pprofdiff.loaders.traces.owner_rows import values_before
+from pprofdiff.loaders.traces.owner_rows import first_of_each, values_before
 from pprofdiff.loaders.traces.v2.context import Context
 from pprofdiff.loaders.traces.v2.effects import (
     AFTER_STATUS,
@@ -38,14 +40,15 @@ from pprofdiff.loaders.traces.v2.effects import (
     sequence_numbers,
 )
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES, Incarnations
+from pprofdiff.loaders.traces.v2.processor_states import ProcessorLosses
 from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
-from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
-from pprofdiff.model.arrays import Codes, Column, Mask
+from pprofdiff.model.arrays import Codes, Column, Integers, Mask
 from pprofdiff.model.csr import slices
 from pprofdiff.model.traces.trace import State
 
 E = EventType
+CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_CREATE_SYSCALL)
+STATUSES = (E.GO_STATUS, E.GO_STATUS_STACK)
 # An effect is the type of its event, or one of these. A switch has three effects: the
 # running goroutine stops, which is the event's type, and the other one is woken and
 # started. A goroutine in a system call loses its P. Statuses are _STATUS_EFFECT +
@@ -94,6 +97,63 @@ _UNCLEAR[[*STATUSES, E.GO_SWITCH, E.GO_SWITCH_DESTROY]] = True
 # Effects that carry the next sequence number.
 _BUMPS = np.zeros(256, np.bool_)
 _BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
+
+
+class Incarnations:
+    """The incarnations of goroutines in a generation.
+
+    `rows` (int64) are the events from which keys count: creations, and the statuses of
+    goroutines that existed before. `owners` (int32) are their goroutines. `mask`
+    selects the bits of a key that count within an incarnation.
+    """
+
+    def __init__(self, events: Events, goroutines: IdIndex) -> None:
+        rows = events.where(*CREATES, *STATUSES)
+        owners = goroutines.require(events.argument(0, rows))
+        creates = np.isin(events.type[rows], CREATES)
+        mentions = np.bincount(owners, minlength=len(goroutines))
+        born = np.zeros(len(goroutines), np.bool_)
+        born[owners[creates]] = True
+        self._time = events.time
+        self._several = born & (mentions > 1)
+        self._creations = rows[creates & self._several[owners]]
+        self._creators = owners[creates & self._several[owners]]
+        self._bits = int(len(events.type) + NUMBERED).bit_length()
+        self.mask = (1 << self._bits) - 1 if len(self._creations) else -1
+        # A status after a creation in this generation adds nothing.
+        first = creates | (self._ordinal(owners, rows) == 0)
+        self.rows, self.owners = rows[first], owners[first]
+
+    def key(self, owner: Integers, key: Integers, rows: Integers) -> Integers:
+        """Return keys (see `effects`) that order later incarnations after earlier ones.
+
+        `owner` are goroutines, `rows` their events, and `key` their keys within an
+        incarnation, which remain in the bits of `mask`.
+        """
+        if not len(self._creations):
+            return key
+        return key + (self._ordinal(owner, rows) << self._bits)
+
+    def _ordinal(self, owner: Integers, rows: Integers) -> Column:
+        ordinal = np.zeros(len(owner), np.int64)
+        some = np.flatnonzero(self._several[owner] & (owner >= 0))
+        if not len(some):
+            return ordinal
+        row = np.concatenate((self._creations, rows[some]))
+        goroutine = np.concatenate((self._creators, owner[some]))
+        begins = np.zeros(len(row), np.int64)
+        begins[: len(self._creations)] = 1
+        # A creation counts before the same row among the events.
+        order = np.lexsort((1 - begins, row, self._time[row], goroutine))
+        count = np.cumsum(begins[order])
+        goroutine = goroutine[order]
+        first = np.flatnonzero(first_of_each(goroutine))
+        before = count[first] - begins[order][first]
+        count -= np.repeat(before, np.diff(first, append=len(goroutine)))
+        places = np.empty(len(row), np.int64)
+        places[order] = count
+        ordinal[some] = places[len(self._creations) :]
+        return ordinal
 
 
 class StateChanges(Struct, frozen=True, eq=False):
@@ -247,7 +307,6 @@ def _processor_losses(
 
 
 def _status_keys(events: Events, goroutines: IdIndex, states: Codes) -> Column:
-    """Return the key of each goroutine's status or creation (int64)."""
     rows = events.where(*STATUSES)
     owner = goroutines.require(events.argument(0, rows))
     known = states[owner]
@@ -274,7 +333,6 @@ def _put_losses(
 def _kinds_of_effect(
     events: Events, context: Context, effects: OrderedEffects
 ) -> Codes:
-    """Return the kind of each effect (uint8): its event's type, or a code above."""
     effect = events.type[effects.event]
     rare = np.flatnonzero(np.take(_UNCLEAR, effect))
     rows = rare[np.isin(effect[rare], (E.GO_SWITCH, E.GO_SWITCH_DESTROY))]

@@ -13,22 +13,26 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.byte_tables import byte_table, membership, rows_in
 from pprofdiff.loaders.traces.damage import LATEST_TIME, Damage
-from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.id_index import Interner
 from pprofdiff.loaders.traces.v2.batches import Batch, generations
-from pprofdiff.loaders.traces.v2.event_finder import (
+from pprofdiff.loaders.traces.v2.events import (
+    FREQUENT,
     BatchVarints,
     EventFinder,
+    Events,
     read_batch_varints,
 )
-from pprofdiff.loaders.traces.v2.events import FREQUENT, Events
 from pprofdiff.loaders.traces.v2.schema import (
     FIRST_EXPERIMENTAL,
     EventType,
     argument_counts,
 )
-from pprofdiff.loaders.traces.v2.strings import ReasonCodes
-from pprofdiff.loaders.traces.v2.tables import GenerationTables, read_tables
-from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.loaders.traces.v2.tables import (
+    GenerationTables,
+    ReasonCodes,
+    read_tables,
+)
+from pprofdiff.loaders.traces.varints import WideValues
 from pprofdiff.model.arrays import Column
 from pprofdiff.model.csr import chunks, offsets_of
 
@@ -129,7 +133,6 @@ class _Columns:
         self._size = here.stop
 
     def events(self, threads: list[int]) -> Events:
-        """Return all events; `threads` has the thread of each batch."""
         names = list(dict.fromkeys(threads))
         places = {thread: i for i, thread in enumerate(names)}
         owner = np.array([places[thread] for thread in threads], np.int64)

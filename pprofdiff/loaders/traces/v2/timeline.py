@@ -16,11 +16,10 @@ from pprofdiff.loaders.traces.v2.effects import (
     order_effects,
 )
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.incarnations import Incarnations
+from pprofdiff.loaders.traces.v2.goroutine_states import Incarnations
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.tables import GenerationTables
-from pprofdiff.model.arrays import Codes, Column, Index, Integers
-from pprofdiff.model.table import Table
+from pprofdiff.model.arrays import Codes, Column, Index, Integers, Table
 
 E = EventType
 _METRICS = (E.HEAP_ALLOC, E.HEAP_GOAL, E.PROCS_CHANGE)
@@ -129,7 +128,6 @@ def with_times(timeline: TimelineEvents, time: Column) -> TimelineEvents:
 def _in_order(
     events: Events, context: Context, ids: Ids, incarnations: Incarnations
 ) -> tuple[Column, Index]:
-    """Return the rows of timeline events, in order for each owner, and their owners."""
     own = events.where(*_OF_GOROUTINE)
     goroutine = context.goroutine[own]
     key = incarnations.key(goroutine, context.goroutine_key[own], own)

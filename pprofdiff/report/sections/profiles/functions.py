@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.causes.places import is_taken_back, of_harness
 from pprofdiff.analysis.ledger.views import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import owners_in_both
 from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY, named
-from pprofdiff.analysis.profiles.owners import owners_in_both
 from pprofdiff.analysis.profiles.rows import Granularity
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn, chains, plumbing

@@ -8,7 +8,7 @@ import pytest
 
 from pprofdiff.analysis.causes.table import find
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.profiles.owners import owners_in_both
+from pprofdiff.analysis.profiles.dimensions import owners_in_both
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.loaders.profiles.pprof import decode

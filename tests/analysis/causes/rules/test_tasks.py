@@ -13,7 +13,7 @@ from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.api.comparison import compare_paths
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.model.traces.timeline import CPUSamples
+from pprofdiff.model.traces.trace import CPUSamples
 from tests.conftest import DATA
 
 

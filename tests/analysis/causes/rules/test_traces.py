@@ -18,7 +18,7 @@ from pprofdiff.analysis.work import rated
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.side import Capture
-from pprofdiff.model.traces.timeline import Series
+from pprofdiff.model.traces.trace import Series
 from tests.analysis import growing
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from pprofdiff.errors import FormatError
@@ -78,38 +76,6 @@ def test_what_once_crashed_go(data):
     assert tried(data) is None
     assert tried(b"go 1.5 trace\0\0\0\0" + data[8:]) is None
     assert tried(header(11) + data[8:]) is None
-
-
-@pytest.mark.parametrize("version", [11, 19, 21])
-def test_nothing_but_a_header(version):
-    assert tried(header(version)) is None
-
-
-@pytest.mark.matrix
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
-def test_changed_bytes(seed):
-    rng = random.Random(seed)
-    for _ in range(60):
-        data = bytearray(small(rng.choice((11, 19, 21))))
-        for _ in range(rng.choice((1, 1, 2, 5, 20))):
-            place = rng.randrange(16, len(data))
-            how = rng.randrange(3)
-            if how == 0:
-                data[place] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
-            elif how == 1:
-                del data[place : place + rng.randrange(1, 9)]
-            else:
-                data[place:place] = rng.randbytes(rng.randrange(1, 9))
-            if len(data) <= 16:
-                break
-        tried(bytes(data))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_random_bytes(seed):
-    rng = random.Random(seed)
-    tried(header(21) + event(E.BATCH, 0, 5) + rng.randbytes(rng.randrange(1, 3000)))
 
 
 @pytest.mark.parametrize(

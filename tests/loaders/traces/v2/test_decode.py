@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces import decode
-from pprofdiff.loaders.traces.header import version_of
+from pprofdiff.loaders.traces.damage import version_of
 from pprofdiff.loaders.traces.v2 import decode as decoding
 from pprofdiff.loaders.traces.v2.batches import generations
 from pprofdiff.model.traces.trace import Trace

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.traces.damage import Damage
-from pprofdiff.loaders.traces.v2.event_finder import EventFinder, read_batch_varints
+from pprofdiff.loaders.traces.v2.events import EventFinder, read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import argument_counts
 from pprofdiff.loaders.traces.varints import TAIL
 from tests.examples import examples

@@ -1,16 +1,17 @@
-"""Bounded decompression of streams from the Go runtime, servers and log rotation."""
+"""Bounded decompression of gzip, and of zstd, which Datadog's profilers upload."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import DamagedError, FormatError
-from pprofdiff.inputs.unzstd import ZSTD_MAGIC, Unzstd
-from pprofdiff.inputs.wording import too_large
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     import zlib
     from collections.abc import Iterator
+    from types import ModuleType
+    from typing import Any
 
 DEFAULT_MAX_SIZE = 1 << 30
 """Maximum size of one input in bytes, on the wire and decompressed (`--max-size`)."""
@@ -21,6 +22,7 @@ _GZIP = 31  # zlib window bits: 15, plus 16 for a gzip header and checksum
 _FIRST_BITE = 512
 _PIECE = 1 << 24
 _MAX_MEMBERS = 1 << 17
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
@@ -93,7 +95,6 @@ class Gunzip:
             raise DamagedError(f"{msg}; fetch it again")
 
     def _begin(self, data: bytes, position: int) -> int:
-        """Begin the member at `position`, if there is one; return the next position."""
         import zlib
 
         if self._members and not self._stray:
@@ -117,7 +118,6 @@ class Gunzip:
     def _take(
         self, stream: zlib._Decompress, data: bytes, position: int
     ) -> tuple[bytes, int]:
-        """Return the member's next output and how much of `data` has been read."""
         import zlib
 
         fed = memoryview(data)[position : position + self._bite]
@@ -141,3 +141,100 @@ def _after_padding(data: bytes, position: int) -> int:
     if not data.startswith(b"\0", position):
         return position
     return len(data) - len(data[position:].lstrip(b"\0"))
+
+
+class NoZstdError(FormatError):
+    """The input is zstd, and no library that reads it is installed."""
+
+
+_BITE = 1 << 16  # the decoder copies what follows a frame: small bites keep it linear
+_MAX_FRAMES = 1 << 17
+
+
+class Unzstd:
+    """Decompresses zstd as `Gunzip` does gzip: the same arguments, methods and errors.
+
+    Consecutive frames are joined. The decoder holds at most a window of 128 MiB, its
+    own limit, whatever the stream asks for.
+
+    Raises NoZstdError when made: no zstd library is installed.
+    """
+
+    def __init__(self, name: str, max_size: int, piece: int) -> None:
+        """Yield at most `piece` bytes at a time, `max_size` in total."""
+        self._zstd = _library(name)
+        self._name = name
+        self._max_size = self._left = max_size
+        self._piece = piece
+        self._frame: Any = None
+        self._frames = 0
+        self._fed = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield the output of `data`, which is consumed only as it is iterated."""
+        self._fed += len(data)
+        view = memoryview(data)
+        for start in range(0, len(data), _BITE):
+            yield from self._bite(bytes(view[start : start + _BITE]))
+
+    def close(self) -> None:
+        """Check that the stream is complete."""
+        if self._frame is not None:
+            msg = f"{self._name}: zstd stream is cut off after {self._fed} bytes"
+            raise DamagedError(f"{msg}; fetch it again")
+
+    def _bite(self, data: bytes) -> Iterator[bytes]:
+        while data or (self._frame is not None and not self._frame.needs_input):
+            if self._frame is None:
+                self._frames += 1
+                if self._frames > _MAX_FRAMES:
+                    msg = f"{self._name}: holds more than {_MAX_FRAMES} zstd frames"
+                    raise FormatError(f"{msg}; decompress it first")
+                self._frame = self._zstd.ZstdDecompressor()
+            try:
+                limit = min(self._piece, self._left + 1)
+                output = self._frame.decompress(data, limit)
+            except self._zstd.ZstdError as error:
+                cause = str(error).rpartition(": ")[2]
+                msg = f"{self._name}: zstd stream is damaged ({cause}); fetch it again"
+                raise DamagedError(msg) from None
+            self._left -= len(output)
+            if self._left < 0:
+                raise FormatError(too_large(self._name, self._max_size))
+            data = b""
+            if self._frame.eof:
+                data, self._frame = self._frame.unused_data, None
+            if output:
+                yield output
+
+
+def _library(name: str) -> ModuleType:
+    """Return Python's zstd module (3.14), or the package that has it for older ones."""
+    import importlib
+
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    msg = f"{name}: compressed with zstd; pip install backports.zstd"
+    raise NoZstdError(f"{msg}, or decompress it first")
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return `text` on one line, truncated to `limit` characters."""
+    shown = printable(text)
+    return f"{shown[:limit]}…" if len(shown) > limit else shown
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in the largest binary unit that it fills."""
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 1 << shift:
+            return f"{size / (1 << shift):.4g} {unit}"
+    return f"{size} bytes"
+
+
+def too_large(name: str, size: int) -> str:
+    """Return the message for an input that exceeds `--max-size`."""
+    return f"{name}: holds more than {size_text(size)}; raise --max-size to read it"

@@ -27,7 +27,12 @@ _NAMES_CACHED = 1 << 16
 # cache smaller than a program would never hit.
 _PACKAGES_CACHED = 1 << 18
 
-# Patterns are compiled on first use: most names need none.
+# The package of most symbols, up to the first dot after the last slash.
+_PLAIN = re.compile(r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)")
+# Clones of functions that gcc makes: the name ends there, or goes on after a dot.
+_CLONE = re.compile(r"\.(?:isra|constprop|part|lto_priv)\.\d+(?:[.\n]|$)")
+
+# Other patterns are compiled on first use: most names need none.
 _CLOSURE_SUFFIXES = (
     r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
 )
@@ -39,10 +44,6 @@ _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
 _BRACKET = r"([\[\]])([^\[\]]*)"
 _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
-# The package of most symbols, up to the first dot after the last slash.
-_PLAIN = r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)"
-# Clones of functions that gcc makes: the name ends there, or goes on after a dot.
-_CLONE = r"\.(?:isra|constprop|part|lto_priv)\.\d+(?:[.\n]|$)"
 # What perf's names of the kernel's functions end with.
 _OF_KERNEL = "_[k]"
 _MAJOR = r"v\d+\."
@@ -79,12 +80,12 @@ def is_made_up(name: str) -> bool:
 
 def is_of_c(name: str) -> bool:
     """Return whether `name` has a dot but is C's: a clone, or the kernel's function."""
-    return name.endswith(_OF_KERNEL) or re.search(_CLONE, name) is not None
+    return name.endswith(_OF_KERNEL) or _CLONE.search(name) is not None
 
 
 def may_be_of_c(text: str) -> bool:
     """Return whether `is_of_c` may be true of a line of `text`."""
-    return _OF_KERNEL in text or re.search(_CLONE, text) is not None
+    return _OF_KERNEL in text or _CLONE.search(text) is not None
 
 
 def is_closure(name: str) -> bool:
@@ -150,7 +151,7 @@ def package_of(name: str) -> str:
     """
     if is_made_up(name) or is_of_c(name):
         return ""
-    plain = None if "%" in name or "@" in name else re.match(_PLAIN, name)
+    plain = None if "%" in name or "@" in name else _PLAIN.match(name)
     return intern(plain[1] if plain else _split(name)[0])
 
 

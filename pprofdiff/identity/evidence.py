@@ -233,7 +233,9 @@ def _summed(key: Column, weight: Column) -> tuple[Column, Column]:
     bits = int(weight.max()).bit_length()
     most = int(key.max()).bit_length() + bits
     if most < np.iinfo(np.int64).bits:
-        words = key.astype(np.int64) << bits | weight
+        words = key.astype(np.int64)
+        words <<= bits
+        words |= weight
         words = words.astype(np.uint32) if most <= _SHORT else words
         words.sort()
         key, weight = words >> bits, words & ((1 << bits) - 1)

@@ -23,7 +23,9 @@ _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
 _BRACKET = re.compile(r"([\[\]])([^\[\]]*)")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What a closure's name ends in; type arguments may follow its number.
-_CLOSURE_ENDS = (*"0123456789", "]")
+_DIGITS = tuple("0123456789")
+# The bracket comes first: a search for it takes a twentieth of one for any digit.
+_NUMBERED_INSTANCE = re.compile(r"\[(?<=\d\[)")
 _NAMES_CACHED = 1 << 16
 
 
@@ -80,8 +82,18 @@ class Symbols:
         return [
             (row, symbol)
             for row, name in enumerate(self._names)
-            if name.endswith(_CLOSURE_ENDS) and (symbol := self[row]).kinds
+            if _may_be_closure(name) and (symbol := self[row]).kinds
         ]
+
+
+def _may_be_closure(name: str) -> bool:
+    """Return whether a name ends in a number, apart from type arguments.
+
+    Few instances of generic functions do: the others need not be taken apart.
+    """
+    if name.endswith("]"):
+        return _NUMBERED_INSTANCE.search(name) is not None
+    return name.endswith(_DIGITS)
 
 
 # Cached, as most functions are on both sides.

@@ -154,6 +154,16 @@ def first_in_row(mask: Mask, offsets: Offsets) -> Column:
     return np.where(first < offsets[1:], first, -1)
 
 
+def any_in_row(mask: Mask, offsets: Offsets) -> Mask:
+    """Return which rows have a true item (bool, one per row)."""
+    hits = np.flatnonzero(mask)
+    if len(hits) < len(offsets):
+        found = np.zeros(len(offsets) - 1, np.bool_)
+        found[_row_of(hits, offsets)] = True
+        return found
+    return np.diff(np.searchsorted(hits, offsets)) > 0
+
+
 def last_in_row(mask: Mask, offsets: Offsets) -> Column:
     """Return the absolute index of each row's last true item, or -1 (int64)."""
     hits = np.flatnonzero(mask)

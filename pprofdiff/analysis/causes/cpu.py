@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from msgspec import Struct
@@ -184,8 +185,7 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
         rows = [
             row
             for side, union in zip(functions.sides, functions.union, strict=True)
-            for name, row in zip(side.names, union.tolist(), strict=True)
-            if name in wanted
+            for row in compress(union.tolist(), map(wanted.__contains__, side.names))
         ]
         return np.array(rows, np.int64)
 
@@ -251,9 +251,13 @@ class CPUComparison(Struct, frozen=True, eq=False, dict=True):
 
     def of(self, categories: Iterable[str]) -> Claim:
         """Claim the samples of some categories."""
-        chosen = set(categories)
-        wanted = np.array([c in chosen for c in rules().categories], np.bool_)
         base, new = self.sides
+        chosen = set(categories)
+        if not chosen:
+            return Claim(
+                *(np.zeros(len(side.category), np.bool_) for side in self.sides)
+            )
+        wanted = np.array([c in chosen for c in rules().categories], np.bool_)
         return Claim(wanted[base.category], wanted[new.category])
 
     def by_category(self, claim: Claim) -> tuple[Column, Column]:

@@ -31,7 +31,7 @@ from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, pack
 from pprofdiff.goruntime.readable import short
 from pprofdiff.goruntime.versions import format_go_version
 from pprofdiff.model.arrays import Mask
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import any_in_row
 from pprofdiff.model.kept import kept
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Side
@@ -184,8 +184,8 @@ def _inlining(cpu: ProfileDiff, side: int) -> _Inlining:
     own = functions.own[of_line] & seen
     inlined, called = np.zeros((2, len(functions.names)), np.bool_)
     inlined[of_line[own & inner]] = called[of_line[own & ~inner]] = True
-    several = first_in_row(inner, locations.line_offsets) >= 0
-    met = first_in_row(several[profile.stack_locations], profile.stack_offsets) >= 0
+    several = any_in_row(inner, locations.line_offsets)
+    met = any_in_row(several[profile.stack_locations], profile.stack_offsets)
     values = np.abs(profile.values[:, 0])
     return _Inlining(inlined, called, float(values[met].sum()) / max(values.sum(), 1))
 

@@ -31,7 +31,7 @@ from pprofdiff.goruntime.versions import (
     infer_go_version,
     number,
 )
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import any_in_row
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
 
@@ -121,15 +121,11 @@ def share_without_names(profile: Profile) -> float:
         return 0.0
     locations = profile.locations
     nameless = np.append(~named(profile.function_names()), True)
-    of_location = first_in_row(
-        nameless[locations.line_function], locations.line_offsets
-    )
-    met = first_in_row(
-        (of_location >= 0)[profile.stack_locations], profile.stack_offsets
-    )
+    of_location = any_in_row(nameless[locations.line_function], locations.line_offsets)
+    met = any_in_row(of_location[profile.stack_locations], profile.stack_offsets)
     values = np.abs(profile.values[:, primary_column(profile)])
     whole = int(values.sum())
-    return int(values[met >= 0].sum()) / whole if whole else 0.0
+    return int(values[met].sum()) / whole if whole else 0.0
 
 
 def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | None:

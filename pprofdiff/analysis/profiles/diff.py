@@ -66,7 +66,7 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
-from pprofdiff.model.csr import first_in_row, take_rows
+from pprofdiff.model.csr import any_in_row, take_rows
 from pprofdiff.model.profiles.merge import equal_samples
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped, comparable
@@ -215,7 +215,7 @@ class ProfileDiff(Struct, frozen=True, eq=False, dict=True, weakref=True):
         """Return which samples of one side have a chosen function; see `having`."""
         profile = (self.base, self.new)[side].profile
         lines = rows[self.paired_functions.of_lines[side]]
-        located = first_in_row(lines, profile.locations.line_offsets) >= 0
+        located = any_in_row(lines, profile.locations.line_offsets)
         offsets, samples = profile.samples_at
         having = np.zeros(len(profile), np.bool_)
         having[take_rows(offsets, samples, np.flatnonzero(located))[1]] = True

@@ -20,7 +20,11 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.judge.calibration import TOTAL_SIGMA
+from pprofdiff.analysis.judge.calibration import (
+    FEW_SIGMA,
+    TOTAL_SIGMA,
+    TURNS_TOGETHER,
+)
 from pprofdiff.analysis.judge.samples import median
 from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
 from pprofdiff.analysis.policy import ENOUGH
@@ -38,6 +42,9 @@ from pprofdiff.units import percent
 _COVERS = 0.9, 1.1
 # Likewise for the age of a process, which had to start and warm up.
 _RAN = 0.5, 1.1
+
+# Deviation of the CPU per op of one profiled run with the fewest samples judged.
+_OF_A_RUN = hypot(TOTAL_SIGMA, ENOUGH**-0.5)
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
@@ -121,14 +128,16 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
 def _is_steady(sides: tuple[Sequence[float], Sequence[float]]) -> bool:
     """Return whether means of turns are known as well as one profiled run is.
 
-    Of that, the samples are few as well.
+    Of that, the samples are few as well. A few turns differ by more.
     """
+    few = len(sides[0]) < TURNS_TOGETHER
+    most = FEW_SIGMA / len(sides[0]) ** 0.5 if few else _OF_A_RUN
     errors = [
         float(np.log(side).std(ddof=1)) / len(side) ** 0.5
         for side in sides
         if len(side) > 1
     ]
-    return max(errors, default=0.0) <= hypot(TOTAL_SIGMA, ENOUGH**-0.5)
+    return max(errors, default=0.0) <= most
 
 
 def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | None:

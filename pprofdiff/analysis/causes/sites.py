@@ -454,6 +454,9 @@ class Sites:
         large = np.flatnonzero(np.abs(delta) > MOST * abs(change))
         explained = float(delta[large].sum())
         leaves = large[of_site["leaf"][large] != site.row]
+        if abs(delta[leaves].sum()) > (1 + LITTLE) * abs(change):
+            # What they made the site makes itself now: that is no part of it.
+            return ()
         shared = _TINY * self._missing_objects
         if len(leaves) > 1 and (np.abs(delta[leaves]) <= shared).any():
             return ()

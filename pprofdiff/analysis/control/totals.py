@@ -90,10 +90,12 @@ def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
 def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of the cost per op of sides measured in interleaved rounds.
 
-    Its interval is at 99%; there is none with too few rounds.
+    Its interval is at 99%. With too few rounds only a large change has one.
     """
     base, new = turns.base, turns.new
-    ratio = turns.ratio().without_bounds() if turns.few else turns.ratio()
+    ratio = turns.ratio()
+    if turns.few:
+        ratio = ratio.of_few(len(turns.base))
     low, high = ratio.wide
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)

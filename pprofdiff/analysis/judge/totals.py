@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.judge.calibration import (
+    FEW_SIGMA,
+    FEW_TURNS,
     LAYOUT_SIGMA,
     SERIAL_SPREAD,
     SERIAL_VALUES,
@@ -224,6 +226,15 @@ class Ratio(NamedTuple):
     def without_bounds(self) -> Ratio:
         """Return the ratio with intervals that exclude nothing."""
         return _ratio_of(log(self.ratio), inf, self.freedom)
+
+    def of_few(self, turns: int) -> Ratio:
+        """Return the ratio of so many turns that are fewer than one observation.
+
+        It has no bounds unless it is larger than the machine makes one.
+        """
+        sigma = max(self.sigma, FEW_SIGMA / sqrt(turns))
+        found = _ratio_of(log(self.ratio), sigma, inf)
+        return found if found.sure and turns >= FEW_TURNS else self.without_bounds()
 
 
 def ratio_of_runs(

@@ -270,6 +270,11 @@ class _Figure(NamedTuple):
     cost: Estimate[float]
     alone: Ratio
 
+    def open(self) -> _Figure:
+        """Return the figure with bounds that exclude nothing."""
+        alone = self.alone.without_bounds()
+        return _Figure(self.cost._replace(low=alone.low, high=alone.high), alone)
+
 
 def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]]:
     """Return time and CPU per op of each benchmark, CPU None where turns lack it."""
@@ -281,6 +286,8 @@ def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]
         rows = np.flatnonzero(known).tolist()
         for at, figure in zip(rows, _judged_figures(turns, (base, new)), strict=True):
             cpu[at] = figure
+    if turns.few:
+        return _of_few(times, cpu)
     alike = np.full(len(times), turns.several)
     for kind in turns.allocated:
         alike &= _alike(turns, kind)
@@ -294,11 +301,34 @@ def _figures_in_turns(turns: Turns) -> tuple[list[_Figure], list[_Figure | None]
     )
 
 
+def _of_few(
+    times: Sequence[_Figure], cpu: Sequence[_Figure | None]
+) -> tuple[list[_Figure], list[_Figure | None]]:
+    """Return figures of few turns, without bounds where time and CPU do not agree.
+
+    Other programs may take most of one turn's time.
+    """
+    agree = [
+        of_cpu is not None
+        and _excludes_one(time.cost)
+        and _excludes_one(of_cpu.cost)
+        and (time.cost.ratio > 1) == (of_cpu.cost.ratio > 1)
+        for time, of_cpu in zip(times, cpu, strict=True)
+    ]
+    return (
+        [one if both else one.open() for one, both in zip(times, agree, strict=True)],
+        [
+            one if both or one is None else one.open()
+            for one, both in zip(cpu, agree, strict=True)
+        ],
+    )
+
+
 def _judged_figures(turns: Turns, columns: tuple[Floats, Floats]) -> list[_Figure]:
-    """Return each benchmark's figure, judged together; few turns give no bounds."""
+    """Return each benchmark's figure, judged together, see `Ratio.of_few`."""
     ratios = moderated([figure.ratio() for figure in turns.each(columns)])
     if turns.few:
-        ratios = [one.without_bounds() for one in ratios]
+        ratios = [one.of_few(len(turns.seconds[0])) for one in ratios]
     together = [one.wide for one in ratios]
     if turns.several:
         together = judged_together(ratios, _OF_TURNS)

@@ -225,12 +225,14 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
     turns = comparison.turns
+    few = turns is not None and turns.few
+    if few and not _agree(kept):
+        kept = [m._replace(judged=m.judged.without_bounds()) for m in kept]
     alone = {"time"} if turns is None or _allocates(turns) else {"time", "cpu"}
     holds = next((m for m in kept if _holds(m, kept, alone, is_busy=is_busy)), None)
     first = holds or kept[0]
     verdict = first.verdict
-    few = turns is not None and turns.few
-    if few or (holds is None and verdict in _CHANGED):
+    if (few and not first.moved) or (holds is None and verdict in _CHANGED):
         verdict = "unknown"
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
     rewritten = any(unit.rewritten for unit in units)
@@ -381,6 +383,16 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
         for m in measures
         if m is not first
     )
+
+
+def _agree(measures: Sequence[Measure]) -> bool:
+    """Return whether time and CPU changed the same way, so far that few turns show it.
+
+    Other programs may take most of one turn's time, and a process that waits has none.
+    """
+    ways = {m.judged.ratio > 1 for m in measures if m.moved}
+    both = {m.id for m in measures if m.moved} == {"time", "cpu"}
+    return both and len(ways) == 1
 
 
 def _rounds(measure: Measure, units: Sequence[Unit] = ()) -> str:

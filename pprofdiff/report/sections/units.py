@@ -55,7 +55,9 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     if other := sum(unit.rewritten for unit in units):
         title += f"; {_others(other)} written differently"
     left = [unit for unit in units if not (unit.moved or unit.rewritten)]
-    if left:
+    if left and not any(is_bounded(one.cost.low, one.cost.high) for one in left):
+        title += f"; too few rounds to judge {_others(len(left))}"
+    elif left:
         same = all(unit.verdict == "same" for unit in left)
         what, apart = "unchanged" if same else "within noise", _in_other_figure(left)
         if apart or not same:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.finding import OF_CPU, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
 from pprofdiff.analysis.policy import GOOD_PART, MINOR, MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
-from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.goruntime.readable import short
 from pprofdiff.report.model import ReportModel
@@ -26,6 +26,13 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import compared, compared_columns
 from pprofdiff.units import first_few
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.source.model import (
+        ChangedLines,
+        RelatedLines,
+        SourceOfFinding,
+    )
 
 # Maximum commits of one place; if more made it, the newest are shown.
 _COMMITS = 3

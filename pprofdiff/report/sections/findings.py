@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -18,12 +18,14 @@ from pprofdiff.analysis.control.totals import total_noise
 from pprofdiff.analysis.policy import COVERS, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
-from pprofdiff.model.source import Commit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Section, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
 from pprofdiff.report.sections.outcome import outcome_text
 from pprofdiff.units import Scale
+
+if TYPE_CHECKING:
+    from pprofdiff.model.source import Commit
 
 # Findings with a paragraph; the rest, and any of severity info, only have a title.
 _SHOWN = 5
@@ -222,7 +224,8 @@ def _reasons(
     """Yield findings with their place in the tree; causes are numbered."""
     number, levels, printed = 0, dict[str, int](), set[SourceNote]()
     first, listed_in = dict[SourceNote, int](), dict[tuple[str, str, str], int]()
-    wholes, subjects = dict[str, float](), set[Commit]()
+    wholes: dict[str, float] = {}
+    subjects: set[Commit] = set()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level

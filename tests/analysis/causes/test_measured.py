@@ -10,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.by_unit import _measured_as, _rest
 from pprofdiff.analysis.causes.case import Case
@@ -1531,6 +1532,26 @@ def test_a_callee_with_all_of_a_place_is_named_by_what_is_inside():
     program = Program(cpu, tests_apart=True)
     place = with_callees(cpu, program, whole_of(cpu, row))
     assert [cpu.names[one] for one in place.added] == [f"{PACKAGE}.Find"]
+
+
+@pytest.mark.parametrize(("samples", "said"), [(30, True), (2, False)])
+def test_where_a_function_is_gone_its_caller_runs_another(samples, said):
+    base = REST | {path("Slow", "Each"): 400, path("Each"): 300}
+    new = REST | {path("Quick", "Each"): samples, path("Each"): 300}
+    cpu = Case(compared(Unit(base), Unit(new), runs=1)).cpu
+    (row,) = cpu.rows_of([f"{PACKAGE}.Slow"]).tolist()
+    words = read(" ".join(place_words.sentences(cpu, whole_of(cpu, row))))[0]
+    assert ("In p.Each, p.Quick has samples in new only: 0.0" in words) == said
+
+
+def test_what_a_function_makes_itself_now_is_none_of_its_callee_s_change():
+    """Strings that a Builder made are concatenated in F; maps are what it saves."""
+    grow, of_map = (path(name, "F") for name in ("strings.(*Builder).grow", "maps.New"))
+    base = Unit({path("F"): 600}, {grow: (30, 3_000), of_map: (10, 9_000)})
+    new = Unit({path("F"): 600}, {path("F"): (30, 3_100), of_map: (1, 6_300)})
+    (cause,) = report_of(compared(base, new)).findings.causes
+    assert cause.title.startswith("p.F allocates less")
+    assert "strings.(*Builder)" not in cause.text
 
 
 def test_the_function_that_calls_a_library_s_in_a_place_is_named():

@@ -237,6 +237,19 @@ def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
     assert outcome(compared(units, slow, runs=1, turns=8)).moved
 
 
+@pytest.mark.parametrize(("times", "verdict"), [(9, "slower"), (3, "unknown")])
+def test_few_turns_show_a_change_that_no_machine_makes(times, verdict):
+    units = [Unit({path("F", bench=name): 600}, name=name) for name in "ABC"]
+    slow = {path("F", bench="B"): 600 * times}
+    slower = [one._replace(cpu=slow) if one.name == "B" else one for one in units]
+    got = outcome(compared(units, slower, runs=1, turns=3))
+    assert got.verdict == verdict
+    assert [unit.name for unit in got.units if unit.moved] == ["B"] * (times == 9)
+    # A benchmark alone is judged as one of several.
+    alone = [[one for one in side if one.name == "B"] for side in (units, slower)]
+    assert outcome(compared(*alone, runs=1, turns=3)).verdict == verdict
+
+
 def test_few_turns_have_tables_of_every_unit():
     """Bytes a second are the inverse of a time whose bounds nothing shows."""
     units = [Unit({path("F", bench=name): 600}, name=name) for name in "AB"]

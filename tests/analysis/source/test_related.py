@@ -1179,6 +1179,35 @@ def test_unchanged_code_that_allocates_against_changed_code_comes_after_it(tmp_p
     assert found.count("Its code is unchanged.") == 1
 
 
+@pytest.mark.parametrize("calls", [("Same", "Same"), ("Same", "Other")])
+def test_a_caller_without_samples_on_a_side_stays_if_nothing_above_it_changed(
+    tmp_path, calls
+):
+    """Equal allocates nothing in base, so that no profile shows that it ran."""
+    equal = "package p\n\nfunc Equal() {\n\t%s\n}\n"
+    malloc = ("runtime.mallocgc", "/go/src/runtime/malloc.go", 9)
+    name = (f"{PACKAGE}.String", "/b/p/string.go", 4)
+    caller = (f"{PACKAGE}.Equal", "/b/p/equal.go", 4)
+    comparison = compared(
+        Unit({in_f(4): 600}, {(malloc, *in_f(4)): (1, 32)}),
+        Unit(
+            {in_f(4): 600},
+            {(malloc, *in_f(4)): (1, 32), (malloc, name, caller, *in_f(4)): (9, 9_000)},
+        ),
+    )
+    f = "package p\n\nfunc F() {\n\tEqual(%s)\n}\n"
+    files = {
+        "f_test.go": TESTS_OF_F,
+        "f.go": f % calls[0],
+        "string.go": "package p\n\nfunc String() {\n\tgrow()\n}\n",
+        "equal.go": equal % "compare()",
+    }
+    changed = {"f.go": f % calls[1], "equal.go": equal % "String()"}
+    found = text(reported_in_p(tmp_path, comparison, files, changed))
+    assert "p.String allocates now" in found
+    assert ("Changed: equal.go:4 in p.Equal" in found) == (calls[0] == calls[1])
+
+
 def test_what_a_benchmark_passes_escapes_by_the_code_that_it_calls(tmp_path):
     """The benchmark's own text is the same, and what F does with it is not."""
     keep = "package p\n\nfunc F() {\n\t%s()\n}\n"

@@ -20,7 +20,7 @@ from pprofdiff.analysis.causes.wording import (
     others,
 )
 from pprofdiff.analysis.lines.listing import Located, Places
-from pprofdiff.analysis.policy import MOST, SEVERAL
+from pprofdiff.analysis.policy import MOST, NAMED, SEVERAL
 from pprofdiff.analysis.source.aligned import ignoring_space
 from pprofdiff.analysis.source.code import (
     is_constrained,
@@ -28,7 +28,7 @@ from pprofdiff.analysis.source.code import (
     says_more,
     without_space,
 )
-from pprofdiff.analysis.source.extents import differences, go_file
+from pprofdiff.analysis.source.extents import differences, go_file, is_closure
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
 from pprofdiff.analysis.source.renamed import with_other_variables
@@ -106,7 +106,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     title = _who(carriers, rows, names, profile)
     if places:
         also = "the diff also changes" if rows else "it changes"
-        title += f"; {also} {_where(places)}"
+        title += f"; {also} {_where(carriers, places)}"
     facts: tuple[Fact, ...] = ()
     if len(rows) == 1 and not alone[rows[0]] and diff.is_cpu:
         base, new = (int(side[rows[0]]) for side in cum)
@@ -229,13 +229,22 @@ class _Place(NamedTuple):
     @property
     def name(self) -> str:
         """The place, as ``file.go:12-14``: lines of base if new has none."""
+        return f"{self.lines} (removed)" if self.removed else self.lines
+
+    @property
+    def removed(self) -> bool:
+        """Whether new has none of it."""
+        return not (self.paths[1] if self.hunk is None else self.hunk.sides[1])
+
+    @property
+    def lines(self) -> str:
+        """The lines in new, or in base if new has none; the path of a whole file."""
         if self.hunk is None:
-            return self.path if self.paths[1] else f"{self.path} (removed)"
+            return self.path
         base, new = self.hunk.sides
         lines = new or base
         last = f"-{lines[-1]}" if len(lines) > 1 else ""
-        note = "" if new else " (removed)"
-        return f"{self.path}:{lines.start}{last}{note}"
+        return f"{self.path}:{lines.start}{last}"
 
 
 def _silent(functions: Sequence[Places], place: _Place) -> bool:
@@ -332,13 +341,59 @@ def _type_at(place: _Place) -> str:
     return ""
 
 
-def _where(places: Sequence[_Place]) -> str:
-    """Return places by name; of many, how many there are, and in which few files."""
-    if len(places) <= SEVERAL:
-        return listed([at.name for at in places])
+def _where(carriers: Carriers, places: Sequence[_Place]) -> str:
+    """Return places by name; of many, how many there are, and in which few files.
+
+    Those in one variable or constant are one, with the functions that name it.
+    """
+    found = dict[str, list[str]]()
+    for place in places:
+        value = _value_at(place)
+        inside = f"removed {place.lines}" if place.removed else place.lines
+        found.setdefault(value, []).append(inside if value else place.name)
+    values = [
+        f"{name} ({', '.join(at)}{_using(carriers, name)})"
+        for name, at in found.items()
+        if name
+    ]
+    named = [*values, *found.get("", ())]
+    if len(named) <= SEVERAL:
+        return listed(named)
     files = list(dict.fromkeys(at.path for at in places))
     many = f"{count(len(places))} places"
     return f"{many} in {listed(files)}" if len(files) <= SEVERAL else many
+
+
+def _value_at(place: _Place) -> str:
+    """Return the variable or constant whose value a place has, or ""."""
+    if place.hunk is None:
+        return ""
+    side = 1 if place.hunk.new_count else 0
+    text, lines = place.texts[side], place.hunk.sides[side]
+    if text is None:
+        return ""
+    return next(
+        (
+            one.name
+            for one in go_file(text.lines).values
+            if one.line <= lines.start and lines.stop - 1 <= one.last
+        ),
+        "",
+    )
+
+
+def _using(carriers: Carriers, value: str) -> str:
+    """Return the first functions with samples that name a value, after a comma."""
+    names, used = carriers.diff.paired_functions.names, list[str]()
+    for row, places in carriers.looked_up:
+        at = places.new or places.base
+        if at is not None and at.text is not None and at.extent is not None:
+            lines = range(at.extent.start, at.extent.end + 1)
+            words = WORD.findall("\n".join(plain_lines(at.text, lines)))
+            # A closure's text is its function's as well.
+            if value in words and not is_closure(names[row]):
+                used.append(names[row])
+    return f", used in {listed(distinct_names(used[:NAMED]))}" if used else ""
 
 
 def _changed_places(carriers: Carriers) -> Iterator[_Place]:

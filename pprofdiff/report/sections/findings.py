@@ -248,7 +248,7 @@ def _reasons(
         # Lines of the function itself come first if they hold most of its change.
         own = {note for note in found if note.is_of(title) and note.holds(held)}
         for note in sorted(found, key=lambda note: note not in own):
-            titled = not level and not notes and note in own
+            titled = not level and not notes and note in own and not several
             # Of places without a known cost, the first is no better than any.
             titled = titled and note.more.count(",") < SEVERAL
             known, costs = note in printed, bool(note.amount)

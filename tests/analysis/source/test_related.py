@@ -177,7 +177,7 @@ def elsewhere(file):
         ),
         (
             {"f.go": OWN.replace("var call = F", "var call, n = F, 1")},
-            "The diff changes no function in the CPU profile; it changes f.go:3",
+            "The diff changes no function in the CPU profile; it changes call (f.go:3, used in m.(*T).Outer)",
         ),
         (
             CHANGED | TESTS,
@@ -282,6 +282,17 @@ def test_many_places_are_counted_in_their_files(tmp_path):
     frames = [Frame("m.F", "/b/m/f.go", 12, 11)]
     (found,) = of_one_file(tmp_path, texts, frames).found
     assert found.title.endswith("; it changes 4 places in f.go")
+
+
+def test_a_table_that_changed_is_named_with_what_uses_it(tmp_path):
+    table = "package m\n\nvar table = []int{\n\t%s1,\n\t2,\n}\n\n"
+    text = f"{table}func F() {{\n\tx(table)\n}}\n"
+    frames = [Frame("m.F", "/b/m/f.go", 9, 8)]
+    versions = [text % "0, ", text % "3, "]
+    (found,) = of_one_file(tmp_path, versions, frames).found
+    assert found.title.endswith("; it changes table (f.go:4, used in m.F)")
+    at = _Place(("f.go", "f.go"), Hunk(4, 1, 4, 0))
+    assert at.name == "f.go:4 (removed)"
 
 
 def of_one_file(tmp_path, texts, frames):

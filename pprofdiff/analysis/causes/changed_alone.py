@@ -61,7 +61,7 @@ def only_tests_changed(
 
 
 class Ran(NamedTuple):
-    """The names of functions with CPU samples in benchmarks, and what these are."""
+    """The names of functions in benchmarks' profiles, and what these are."""
 
     functions: frozenset[str]
     benchmarks: tuple[str, ...]
@@ -101,8 +101,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     ]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"
     if ran is not None:
-        several = "s" if len(ran.benchmarks) > 1 else ""
-        profile = f"CPU profile{several} of {listed(ran.benchmarks)}"
+        profile = f"profiles of {listed(ran.benchmarks)}"
     title = _who(carriers, rows, names, profile)
     if places:
         also = "the diff also changes" if rows else "it changes"

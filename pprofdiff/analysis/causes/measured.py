@@ -833,7 +833,13 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)
     if len(site.helpers) == 1:
-        return f"with {called} {verb}", f"{called} alone: {amount}."
+        # What one has more of the other may have lost.
+        base, new = (
+            max(both - one, 0.0)
+            for both, one in zip(site.space, first.space, strict=True)
+        )
+        outer = f"{place_words.called(site.name)} {arrow(base, new, 'B')}/op"
+        return f"with {called} {verb}", f"Each alone: {outer}, {called} {amount}."
     only = "almost only" if any(all(one.space) for one in site.helpers) else "only"
     who = (
         f"{count(len(site.helpers))} functions below it that allocate {only} in {side}"

@@ -153,7 +153,12 @@ def with_source(
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     if (not whole or comparison.measured) and not known and same is None:
-        changed = changed_alone(every, _ran(comparison, moved))
+        about = moved or [
+            u
+            for u in units
+            if any(one.unit and _is_of_any(one, [u]) for one in carried)
+        ]
+        changed = changed_alone(every, _ran(comparison, about))
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
             carried.insert(len(carried) if causes else 0, changed)
@@ -322,7 +327,7 @@ def _of_unit(
 
 
 def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
-    """Return what ran in the benchmarks that changed, None if all did or it is unknown.
+    """Return what ran in some benchmarks, None if these are all or it is unknown.
 
     It is known where each has profiles of its own.
     """
@@ -334,7 +339,8 @@ def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
     functions, benchmarks = set[str](), list[str]()
     for units, of_unit in changed_units(comparison, moved):
         if of_unit.cpu is not None:
-            functions.update(of_unit.cpu.paired_functions.names)
+            for diff in of_unit.profiles:
+                functions.update(diff.paired_functions.names)
             benchmarks += (unit.name for unit in units)
     return Ran(frozenset(functions), tuple(benchmarks)) if benchmarks else None
 

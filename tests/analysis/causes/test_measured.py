@@ -319,7 +319,7 @@ MOVED = [
         {("F",): (2, 200), ("G", "F"): (9, 900)},
         {("F",): (4, 400)},
         "p.F with p.G allocates less: 1.07 → 0.39 KiB/op",
-        "p.G alone: 900 → 0 B/op",
+        "Each alone: p.F 200 → 400 B/op, p.G 900 → 0 B/op.",
     ),
     # A function that allocates on its own account is a change of its own.
     (

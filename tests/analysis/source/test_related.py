@@ -308,11 +308,11 @@ def of_one_file(tmp_path, texts, frames):
     [
         (
             {"m.F", "m.Far"},
-            "m.Far changed and is in the CPU profiles of Get and Put; the diff also changes outer.go:5",
+            "m.Far changed and is in the profiles of Get and Put; the diff also changes outer.go:5",
         ),
         (
             {"m.F"},
-            "The diff changes no function in the CPU profiles of Get and Put; it changes far.go:4 and outer.go:5",
+            "The diff changes no function in the profiles of Get and Put; it changes far.go:4 and outer.go:5",
         ),
     ],
 )

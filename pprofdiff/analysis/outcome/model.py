@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp, isfinite, log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -129,6 +129,11 @@ class Measure(NamedTuple):
         freedom = np.array([self.judged.freedom])
         far, near = (float(student(z, freedom)[0]) for z in (BEYOND_CHANCE, reach))
         return far / near
+
+
+def is_judged(low: float, high: float) -> bool:
+    """Return whether turns are enough for bounds at all, see `Ratio.without_bounds`."""
+    return low * high > 0 and isfinite(high / low)
 
 
 def is_bounded(low: float, high: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pprofdiff.analysis.outcome.model import Counted, is_bounded
+from pprofdiff.analysis.outcome.model import Counted, is_bounded, is_judged
 from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
 from pprofdiff.units import (
     SMALL,
@@ -132,7 +132,7 @@ def span(ratio: float, low: float, high: float) -> str:
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it."""
     if not is_bounded(low, high):
-        return "too few rounds"
+        return "interval too wide" if is_judged(low, high) else "too few rounds"
     if ratio >= MANY or ratio < SMALL:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

@@ -18,6 +18,7 @@ from pprofdiff.analysis.outcome.model import (
     Together,
     contradict,
     is_bounded,
+    is_judged,
 )
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
@@ -219,7 +220,7 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
 def _none_changed(outcome: Outcome, first: Measure) -> str:
     """Return that no benchmark changed, or could be judged."""
     many = len(outcome.units)
-    if first.of_turns and not is_bounded(*first.judged.bounds):
+    if first.of_turns and not is_judged(*first.judged.bounds):
         each = "either benchmark" if many == _BOTH else f"any of {many} benchmarks"
         return f"too few rounds to judge {each}"
     none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
@@ -258,17 +259,19 @@ def _of_turns(measure: Measure, *, values: bool, decided: bool) -> str:
     if measure.base is not None and measure.new is not None and values:
         both = f" {seconds(measure.base, measure.new)},"
     text = f"{measure.cost.noun}{both} {change(measure.judged.ratio)}"
-    if not is_bounded(*measure.judged.bounds):
+    if not is_judged(*measure.judged.bounds):
         # Of several benchmarks, the headline has said so.
         return f"{text} (too few rounds for an interval)" if values else text
+    if not is_bounded(*measure.judged.bounds):
+        return f"{text} (interval too wide)"
     confidence, low, high = _interval(measure, decided=decided)
     return f"{text} ({confidence:g}% CI {bounds(measure.judged.ratio, low, high)})"
 
 
 def _chance(outcome: Outcome, first: Measure, measure: Measure) -> str:
     """Return that a metric may be unchanged or has too few rounds, if not said yet."""
-    if not is_bounded(*measure.judged.bounds):
-        said = outcome.units and not is_bounded(*first.judged.bounds)
+    if not is_judged(*measure.judged.bounds):
+        said = outcome.units and not is_judged(*first.judged.bounds)
         return "" if said else " (too few rounds)"
     sure = measure.judged.low > 1 or measure.judged.high < 1
     return "" if sure and outcome.decided else " (not significant)"

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.figures.costs import COSTS, CPU
 from pprofdiff.analysis.ledger.units import REST
-from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Unit, is_bounded
+from pprofdiff.analysis.outcome.model import (
+    Counted,
+    LabelUnits,
+    Unit,
+    is_bounded,
+    is_judged,
+)
 from pprofdiff.analysis.profiles.groups import judged_sums
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
@@ -55,7 +61,7 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     if other := sum(unit.rewritten for unit in units):
         title += f"; {_others(other)} written differently"
     left = [unit for unit in units if not (unit.moved or unit.rewritten)]
-    if left and not any(is_bounded(one.cost.low, one.cost.high) for one in left):
+    if left and not any(is_judged(one.cost.low, one.cost.high) for one in left):
         title += f"; too few rounds to judge {_others(len(left))}"
     elif left:
         same = all(unit.verdict == "same" for unit in left)

@@ -238,8 +238,8 @@ def with_allocations(
 ) -> list[Finding]:
     """Return `known` causes of other units, then the allocation sites of `units`.
 
-    A site is reported for the unit in which it changed most. A known cause that has its
-    allocations gets the amounts of the others. They are listed if it is known of all
+    A site is reported for the first unit that it changed in, or if none moved and it
+    changed far more in another, for that one. A known cause that has its allocations gets the amounts of the others. They are listed if it is known of all
     `units`.
     """
     causes = list(known)
@@ -250,8 +250,7 @@ def with_allocations(
         if one.sure and one.severity != "info"
         for name in (*one.names, *one.functions)
     }
-    first = dict[_Change, Finding]()
-    also_in = dict[_Change, list[str]]()
+    sites = dict[_Change, list[tuple[str, Finding]]]()
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
         why = causes_of_measured(Case(of_unit), moved=False, of_unit=True)
@@ -264,16 +263,27 @@ def with_allocations(
                 (own := _also_in(causes[at], names, finding)) is not causes[at]
             ):
                 causes[at] = own
-            elif change in first:
-                also_in.setdefault(change, []).append(names)
-            elif len(first) < _SITES:
-                number = len(first) + 1 + (_MOST if known else 0)
-                first[change] = _named(finding, names, number, "")
-    for change, finding in first.items():
-        also = tuple(also_in.get(change, ()))
+            elif change in sites or len(sites) < _SITES:
+                sites.setdefault(change, []).append((names, finding))
+    for number, of_units in enumerate(sites.values(), 1 + (_MOST if known else 0)):
+        # The outcome begins with the unit whose time changed most, if any did.
+        first, most = of_units[0], max(of_units, key=_bytes_changed)
+        moved = any(unit.moved for unit in units)
+        if moved or _bytes_changed(first) >= MOST * _bytes_changed(most):
+            most = first
+        also = tuple(names for names, one in of_units if one is not most[1])
+        finding = _named(most[1], most[0], number, "")
         text = f"{finding.text}{also_in_units(also)}".strip()
         causes.append(finding._replace(text=text, also=also))
     return causes
+
+
+def _bytes_changed(of_unit: tuple[str, Finding]) -> float:
+    """Return by how many bytes per op a unit's site changed, 0 for no site."""
+    site = of_unit[1].site
+    if site is None or site.base is None or site.new is None:
+        return 0.0
+    return abs(site.new - site.base)
 
 
 def _measured_as(cpu: CPUComparison | None, cause: Finding, known: Finding) -> Finding:

@@ -692,6 +692,21 @@ def test_without_a_verdict_a_site_has_the_amounts_of_a_benchmark():
     assert "Also in " in cause.text
 
 
+@pytest.mark.parametrize(("size", "unit"), [(80, "A"), (8000, "B")])
+def test_a_site_is_reported_for_the_benchmark_that_it_changed_far_more_in(size, unit):
+    """No time changed: the order of benchmarks says nothing."""
+    sides = [
+        [
+            Unit({path("F", bench=name): 600}, {path("F", bench=name): made}, name=name)
+            for name, made in (("A", (2, 64 * twice)), ("B", (2, size * twice)))
+        ]
+        for twice in (1, 2)
+    ]
+    (cause,) = report_of(compared(*sides)).findings.causes
+    assert cause.unit == unit
+    assert len(cause.also) == 1
+
+
 def test_objects_that_another_site_makes_now_are_no_change():
     """Which of two opens a block varies; all are as many as before."""
     totals = Allocated((107.0, 123.0), (2.0, 2.0), (False, True))

@@ -239,8 +239,8 @@ def with_allocations(
     """Return `known` causes of other units, then the allocation sites of `units`.
 
     A site is reported for the first unit that it changed in, or if none moved and it
-    changed far more in another, for that one. A known cause that has its allocations gets the amounts of the others. They are listed if it is known of all
-    `units`.
+    changed far more in another, for that one. A known cause that has its allocations
+    gets the amounts of the others. They are listed if it is known of all `units`.
     """
     causes = list(known)
     # A cause by CPU alone says nothing of what its function allocates.

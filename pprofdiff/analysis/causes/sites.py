@@ -527,17 +527,33 @@ class Sites:
         """
         left = list(sites)
         for gone, came in _one_sided(sites, nearly=True):
-            if len(gone) != 1 or len(came) != 1:
-                continue
-            for outer, inner in ((gone[0], came[0]), (came[0], gone[0])):
-                if inner.name in self.under(outer.name)[1]:
-                    whole = self.together([outer.name, inner.name]) or outer
-                    left[left.index(outer)] = outer._replace(
-                        space=whole.space, objects=whole.objects, helpers=(inner,)
-                    )
-                    left.remove(inner)
-                    break
+            for outer, inner in self._callees(gone, came):
+                whole = self.together([outer.name, inner.name]) or outer
+                left[left.index(outer)] = outer._replace(
+                    space=whole.space, objects=whole.objects, helpers=(inner,)
+                )
+                left.remove(inner)
         return left
+
+    def _callees(
+        self, gone: Sequence[Site], came: Sequence[Site]
+    ) -> Iterator[tuple[Site, Site]]:
+        """Yield sites of one side with the nearest one of the other that calls each.
+
+        Without those that call several, as whose work they do is unknown.
+        """
+        under = {site: self.under(site.name) for site in (*gone, *came)}
+        found = list[tuple[Site, Site]]()
+        for some, others in ((gone, came), (came, gone)):
+            for inner in some:
+                calling = [one for one in others if inner.name in under[one][1]]
+                if calling:
+                    nearest = min(calling, key=lambda one: sum(under[one][0].space))
+                    found.append((nearest, inner))
+        named = [site for pair in found for site in pair]
+        for pair in found:
+            if all(named.count(site) == 1 for site in pair):
+                yield pair
 
     def with_common_caller(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; those of one side each that replaced others as their caller's.

@@ -1708,6 +1708,16 @@ def test_what_a_callee_allocates_now_that_its_caller_made_is_one_change(set_up, 
     assert not (moved and rest)
 
 
+def test_a_function_that_does_what_it_called_is_paired_with_that_alone():
+    """K's objects are in place of none, though the package is the same."""
+    costs = {path("F"): 600}
+    base = Unit(costs, {path("H", "F"): (90, 9_000)})
+    new = Unit(costs, {path("F"): (40, 4_000), path("K"): (30, 9_000)})
+    titles = [one.title for one in report_of(compared(base, new)).findings.causes]
+    assert any(one.startswith("p.K allocates now") for one in titles)
+    assert any(one.startswith("p.F with p.H allocates less") for one in titles)
+
+
 def test_what_places_explain_is_left_to_no_site():
     """New makes in G, elsewhere, what base made in F; Old's objects are a place's."""
     totals = Allocated((8_400.0, 3_200.0), (200.0, 100.0))

@@ -78,8 +78,13 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         return None
     diff = carriers.diff
     names, cum = list(diff.paired_functions.names), diff.paired_functions.raw("cum")
+    # Callers have the cost of all that they call, whatever changed in them.
+    own = diff.paired_functions.raw("flat")
+    if diff.attributions is not None:
+        by_owner = diff.ledger.every("owner")
+        own = by_owner.base, by_owner.new
     size = {
-        row: sum(diff.normalization.scaled(*(int(side[row]) for side in cum)))
+        row: sum(diff.normalization.scaled(*(int(side[row]) for side in own)))
         for row in carriers.by_row
         if ran is None or names[row] in ran.functions
     }

@@ -542,6 +542,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     # The other half of a move may itself be too small to report, or amortized.
     unnamed = [s for s in without_moved(view.sites.all) if s.name not in named]
     left = replaced(view.sites.with_callee(view.sites.with_helpers(unnamed)))
+    left = view.sites.with_own_callees(left)
     large = [
         site
         for site in left

@@ -519,6 +519,41 @@ class Sites:
         every = frozenset((*names, *(one.name for one in moved)))
         return (self.together([*every]) if moved else site), every
 
+    def with_own_callees(self, sites: Sequence[Site]) -> list[Site]:
+        """Return sites; one that one side alone has with those that it calls there.
+
+        They come and go with its calls. One that has nearly all stays the site.
+        """
+        left = list(sites)
+        under = {
+            site: self.under(site.name)
+            for site in sites
+            if site.is_one_sided and not (site.helpers or site.gone)
+        }
+        for site in sorted(under, key=lambda site: -sum(under[site][0].space)):
+            inside = [
+                one
+                for one in under
+                if one in left and one is not site and one.name in under[site][1]
+                if (one.space[1] > one.space[0]) == (site.space[1] > site.space[0])
+            ]
+            sizes = [max(one.space) for one in (site, *inside)]
+            helpers = tuple(
+                one for one in inside if max(one.space) >= LITTLE * sum(sizes)
+            )
+            if (
+                site not in left
+                or not helpers
+                or max(sizes[1:]) > (1 - LITTLE) * sum(sizes)
+            ):
+                continue
+            whole = self.together([one.name for one in (site, *helpers)]) or site
+            left[left.index(site)] = site._replace(
+                space=whole.space, objects=whole.objects, helpers=helpers
+            )
+            left = [one for one in left if one not in helpers]
+        return left
+
     def with_callee(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; two of a package that replace one another as the outer one.
 

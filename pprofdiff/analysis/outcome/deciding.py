@@ -217,15 +217,16 @@ def _of_units(
 def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
     """Return the outcome of interleaved benchmarks.
 
-    Time/op decides, or CPU/op if time/op does not; a busy machine reverses the order,
-    as other programs take time but no CPU of this one. `_holds` has the criteria.
+    Time/op decides, or CPU/op if time/op does not. A busy machine reverses the order,
+    as other programs take time but no CPU of this one, and so do a few turns, of which
+    they take a larger part. `_holds` has the criteria.
     """
     kept = [m for m in figures if m.id in ("time", "cpu")]
     is_busy = busy(comparison) is not None
-    if is_busy:
-        kept.sort(key=lambda measure: measure.id != "cpu")
     turns = comparison.turns
     few = turns is not None and turns.few
+    if is_busy or few:
+        kept.sort(key=lambda measure: measure.id != "cpu")
     if few and not _agree(kept):
         kept = [m._replace(judged=m.judged.without_bounds()) for m in kept]
     alone = {"time"} if turns is None or _allocates(turns) else {"time", "cpu"}

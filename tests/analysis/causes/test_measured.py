@@ -1718,6 +1718,19 @@ def test_a_function_that_does_what_it_called_is_paired_with_that_alone():
     assert any(one.startswith("p.F with p.H allocates less") for one in titles)
 
 
+@pytest.mark.parametrize(
+    ("own", "title"),
+    [(1000, "p.F with p.G allocates now: 0.00 → 3.91"), (40, "p.G allocates now")],
+)
+def test_what_a_call_allocates_with_its_callees_is_one_site(own, title):
+    rest = {path("Rest"): (3, 900)}
+    made = {path("F"): (1, own), path("G", "F"): (99, 3_000)}
+    sides = [Unit({path("F"): 600}, allocated) for allocated in (rest, rest | made)]
+    first, *others = report_of(compared(*sides)).findings.causes
+    assert read(first.title)[0].startswith(title)
+    assert not others
+
+
 def test_what_places_explain_is_left_to_no_site():
     """New makes in G, elsewhere, what base made in F; Old's objects are a place's."""
     totals = Allocated((8_400.0, 3_200.0), (200.0, 100.0))

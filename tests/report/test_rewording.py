@@ -40,7 +40,7 @@ from pprofdiff.report.rows import (
 from pprofdiff.report.sections import sections
 from pprofdiff.report.text import lines, terminal
 from pprofdiff.report.text import report as text
-from pprofdiff.report.text.lines import PAGE, Page, render
+from pprofdiff.report.text.lines import Page, render
 from pprofdiff.report.text.report import report_parts
 from tests.conftest import DATA
 from tests.examples import daily
@@ -159,7 +159,7 @@ def as_text(report):
 
 
 def as_drawn(report):
-    return terminal.render(report_parts(report, FULL), color=True, page=PAGE)
+    return terminal.render(report_parts(report, FULL), color=True, page=lines.PAGE)
 
 
 def as_answer(report):

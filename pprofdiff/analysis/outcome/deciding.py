@@ -231,7 +231,7 @@ def _of_turns(comparison: Comparison, figures: list[Measure]) -> Outcome:
         kept = [m._replace(judged=m.judged.without_bounds()) for m in kept]
     alone = {"time"} if turns is None or _allocates(turns) else {"time", "cpu"}
     holds = next((m for m in kept if _holds(m, kept, alone, is_busy=is_busy)), None)
-    first = holds or kept[0]
+    first = holds or (kept[0] if is_busy or few else _narrower(kept))
     verdict = first.verdict
     if (few and not first.moved) or (holds is None and verdict in _CHANGED):
         verdict = "unknown"
@@ -384,6 +384,14 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
         for m in measures
         if m is not first
     )
+
+
+def _narrower(measures: Sequence[Measure]) -> Measure:
+    """Return the first figure, or if that is open, the one that is known best."""
+    first = measures[0]
+    if first.verdict != "unknown":
+        return first
+    return min(measures, key=lambda measure: measure.judged.width)
 
 
 def _agree(measures: Sequence[Measure]) -> bool:

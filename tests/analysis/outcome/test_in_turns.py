@@ -250,6 +250,20 @@ def test_few_turns_show_a_change_that_no_machine_makes(times, verdict):
     assert outcome(compared(*alone, runs=1, turns=3)).verdict == verdict
 
 
+@pytest.mark.parametrize("noise", [0.2, 0.4])
+def test_of_figures_that_stay_open_the_one_known_best_comes_first(noise):
+    sides = [
+        [Unit({path("F", bench=name): 600}, name=name, noise=noise) for name in names]
+        for names in ("ABC", "ABC")
+    ]
+    got = outcome(compared(*sides))
+    assert got.verdict == "unknown"
+    widths = [measure.judged.width for measure in got.measures]
+    assert len(widths) > 1
+    assert widths[0] == min(widths)
+    assert {unit.figure for unit in got.units} == {got.measures[0].id}
+
+
 def test_few_turns_have_tables_of_every_unit():
     """Bytes a second are the inverse of a time whose bounds nothing shows."""
     units = [Unit({path("F", bench=name): 600}, name=name) for name in "AB"]

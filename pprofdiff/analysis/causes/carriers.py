@@ -207,8 +207,13 @@ class Carriers:
         """Whose text changed, and whose did not, as far as both sides run it."""
         rows = np.arange(len(self.diff.paired_functions.names))
         changed = np.isin(rows, list(self.by_row))
-        same = np.isin(rows, list(self.known | self._checked[2]))
+        same = np.isin(rows, list(self.read))
         return Texts(changed, same & ~changed)
+
+    @property
+    def read(self) -> frozenset[int]:
+        """The functions whose text is the built one, on whichever side they ran."""
+        return self.known | self._checked[2]
 
     @property
     def changed(self) -> tuple[ChangedHunk, ...]:

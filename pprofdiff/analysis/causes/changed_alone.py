@@ -487,7 +487,7 @@ def _all_read(carriers: Carriers) -> bool:
             if side is not None:
                 folder = versioned_folder(side.lines.file)
                 found.add(folder)
-                unknown = row not in carriers.known and _of_program(names[row])
+                unknown = row not in carriers.read and _of_program(names[row])
                 # Closures of Go's own generic functions have their caller's package.
                 unknown &= side.text is None or side.text.origin != "goroot"
                 if unknown and not _within_changed(carriers, side):

@@ -119,10 +119,11 @@ FEW_TURNS = 2
 """From so many turns on a change may be larger than the machine makes one."""
 
 FEW_SIGMA = 0.85
-"""Deviation of the logarithm of a turn's ratio, where there are but a few turns. On a
-machine with up to eight processes per processor, 2,260 pairs of three turns of one
-build differed by up to 2.9 times in CPU/op and 3.4 times in time/op, and 4,076 pairs of
-two by up to 2.8 and, once, 5.6 times. This reaches 3.5 and 4.7 times at 99%."""
+"""Deviation of the logarithm of a turn's ratio, where there are but a few turns. On two
+processors, at loads up to 20, as many turns of one build as others of it differed by up
+to (CPU/op, time/op): two turns by 2.8 and, once, 5.6 times (4,076 pairs), three by 2.9
+and 3.4 (2,260), four by 1.8 and 3.1 (1,718), six by 1.8 and 2.0 (730). This reaches
+4.7, 3.5, 3.0 and 2.4 times at 99%, and both figures must agree."""
 
 TOTAL_LEAST = 0.006
 """Runs differ by at least this (deviation of the logarithm): totals of CPU profiles

@@ -28,6 +28,7 @@ from pprofdiff.analysis.source.code import (
     says_more,
     without_space,
 )
+from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.analysis.source.extents import differences, go_file, is_closure
 from pprofdiff.analysis.source.imports import imported_by
 from pprofdiff.analysis.source.model import RelatedLines
@@ -331,16 +332,12 @@ def _type_at(place: _Place) -> str:
 
     A first line with another name alone is that of a renamed type.
     """
-    if place.hunk is None:
+    if (found := _file_at(place)) is None:
         return ""
-    side = 1 if place.hunk.new_count else 0
-    text, lines = place.texts[side], place.hunk.sides[side]
-    if text is None:
-        return ""
-    file = go_file(text.lines)
+    file, lines = found
     for one in file.compound:
-        inside = one.line <= lines.start and lines.stop - 1 <= one.last
-        if inside and (lines.stop - 1 > one.line or one.line == one.last):
+        own = lines.stop - 1 > one.line or one.line == one.last
+        if own and _is_inside(lines, one):
             return f"{file.package}.{one.name}"
     return ""
 
@@ -370,20 +367,24 @@ def _where(carriers: Carriers, places: Sequence[_Place]) -> str:
 
 def _value_at(place: _Place) -> str:
     """Return the variable or constant whose value a place has, or ""."""
+    if (found := _file_at(place)) is None:
+        return ""
+    file, lines = found
+    return next((one.name for one in file.values if _is_inside(lines, one)), "")
+
+
+def _file_at(place: _Place) -> tuple[GoFile, range] | None:
+    """Return a place's file and lines, of base if new has none; None if not known."""
     if place.hunk is None:
-        return ""
+        return None
     side = 1 if place.hunk.new_count else 0
-    text, lines = place.texts[side], place.hunk.sides[side]
-    if text is None:
-        return ""
-    return next(
-        (
-            one.name
-            for one in go_file(text.lines).values
-            if one.line <= lines.start and lines.stop - 1 <= one.last
-        ),
-        "",
-    )
+    text = place.texts[side]
+    return None if text is None else (go_file(text.lines), place.hunk.sides[side])
+
+
+def _is_inside(lines: range, declared: Function) -> bool:
+    """Return whether a declaration has all of some lines."""
+    return declared.line <= lines.start and lines.stop - 1 <= declared.last
 
 
 def _using(carriers: Carriers, value: str) -> str:

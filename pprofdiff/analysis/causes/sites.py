@@ -484,13 +484,21 @@ class Sites:
         for site in sites:
             # One with helpers may have most of them below it, which are sites too.
             helpers = self._taking_back(site, alone) if site in left else ()
-            if not helpers:
-                continue
-            whole = self.together([one.name for one in (site, *helpers)]) or site
-            left[left.index(site)] = site._replace(
-                space=whole.space, objects=whole.objects, helpers=helpers
-            )
-            left = [one for one in left if one not in helpers]
+            left = self._joined(left, site, helpers)
+        return left
+
+    def _joined(
+        self, sites: list[Site], site: Site, helpers: tuple[Site, ...]
+    ) -> list[Site]:
+        """Return sites, one together with what `helpers` among them allocate."""
+        if not helpers:
+            return sites
+        whole = self.together([one.name for one in (site, *helpers)]) or site
+        joined = site._replace(
+            space=whole.space, objects=whole.objects, helpers=helpers
+        )
+        left = [one for one in sites if one not in helpers]
+        left[left.index(site)] = joined
         return left
 
     def _taking_back(self, site: Site, alone: Sequence[Site]) -> tuple[Site, ...]:
@@ -541,17 +549,9 @@ class Sites:
             helpers = tuple(
                 one for one in inside if max(one.space) >= LITTLE * sum(sizes)
             )
-            if (
-                site not in left
-                or not helpers
-                or max(sizes[1:]) > (1 - LITTLE) * sum(sizes)
-            ):
-                continue
-            whole = self.together([one.name for one in (site, *helpers)]) or site
-            left[left.index(site)] = site._replace(
-                space=whole.space, objects=whole.objects, helpers=helpers
-            )
-            left = [one for one in left if one not in helpers]
+            largest = max(sizes[1:], default=0.0)
+            if site in left and largest <= (1 - LITTLE) * sum(sizes):
+                left = self._joined(left, site, helpers)
         return left
 
     def with_callee(self, sites: Sequence[Site]) -> list[Site]:
@@ -563,11 +563,7 @@ class Sites:
         left = list(sites)
         for gone, came in _one_sided(sites, nearly=True):
             for outer, inner in self._callees(gone, came):
-                whole = self.together([outer.name, inner.name]) or outer
-                left[left.index(outer)] = outer._replace(
-                    space=whole.space, objects=whole.objects, helpers=(inner,)
-                )
-                left.remove(inner)
+                left = self._joined(left, outer, (inner,))
         return left
 
     def _callees(

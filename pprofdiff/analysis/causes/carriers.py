@@ -26,7 +26,7 @@ from pprofdiff.analysis.lines.costs import (
     side_lines,
 )
 from pprofdiff.analysis.lines.listing import BothSides, Located, Places, places_of
-from pprofdiff.analysis.policy import COVERS, ENOUGH, SEVERAL
+from pprofdiff.analysis.policy import COVERS, ENOUGH, MINOR, SEVERAL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.code import code_changes, says_more
 from pprofdiff.analysis.source.differing import Differing, differing
@@ -624,7 +624,8 @@ class Carriers:
 
         Of a caller, only those with the call count, or else lines up to the last one:
         later ones run afterwards. Which do is not known of a caller that is on a
-        stack twice.
+        stack twice: any may decide whether it calls itself, if exact counts show that
+        all of the change is below it.
         """
         hunks = self.by_row[changed.row]
         if not changed.calls:
@@ -638,8 +639,11 @@ class Carriers:
             for i, both in sides.items()
             if any(line in span for lines, span in both for line in lines)
         ]
-        if on_call or self._is_recursive(changed.row):
+        if on_call:
             return on_call
+        if self._is_recursive(changed.row):
+            caller = self.diff.paired_functions.names[changed.row]
+            return [(i, False) for i in hunks if self.pays_all(caller, [to])]
         return [
             (i, True)
             for i, both in sides.items()
@@ -691,6 +695,23 @@ class Carriers:
         """Return whether a function is on stacks with others that changed."""
         rows = np.flatnonzero(np.array(self.diff.paired_functions.names) == name)
         return any(map(self._changed_with, rows.tolist()))
+
+    def pays_all(self, caller: str, rows: Sequence[int]) -> bool:
+        """Return whether what functions allocate changed by all of it below a caller.
+
+        Known of profiles of every object, and of callers that both sides call.
+        """
+        if not self.diff.has_every_object:
+            return False
+        names = np.array(self.diff.paired_functions.names)
+        every = self.diff.ledger
+        delta = self.diff.normalization.delta
+        below = every.among(self.diff.having(names == caller))
+        of_caller, whole = (
+            float(delta(int(sums.base[rows].sum()), int(sums.new[rows].sum())))
+            for sums in (below.every("place"), every.every("place"))
+        )
+        return bool(whole) and abs(of_caller - whole) <= MINOR * abs(whole)
 
     def stays(self, row: int) -> bool:
         """Return whether a function changed, and both builds declare it."""

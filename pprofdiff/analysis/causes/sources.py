@@ -129,9 +129,9 @@ def with_source(
     """Return the findings with the changed lines behind them, and the other lines.
 
     A finding about one of several `units` has the lines of that unit's own samples.
-    Without a changed line behind a cause, the only functions that ran and changed
-    become a finding: if some units moved, without one behind a cause of theirs, and the
-    functions that they ran. Whether all code is the same is only looked up for `whole`.
+    Without a changed line behind the causes of some units, the functions that they ran
+    and that changed become a finding. Whether all code is the same is only looked up
+    for `whole`.
     """
     if not comparison.profiles:
         text = (
@@ -144,20 +144,10 @@ def with_source(
     carried = list(_with_lines(comparison, whole_program, findings.found, of_unit))
     carried = [_with_origin(one, of_cpu or carriers) for one in carried]
     carried = _changed_first(list(_unchanged_sites(carried)))
-    moved = [unit for unit in units if unit.moved]
-    known = any(
-        _names_lines(one) or (one.source and one.source.only)
-        for one in carried
-        if _is_of_any(one, moved)
-    )
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
-    if (not whole or comparison.measured) and not known and same is None:
-        about = moved or [
-            u
-            for u in units
-            if any(one.unit and _is_of_any(one, [u]) for one in carried)
-        ]
+    about = _without_lines(carried, units)
+    if (not whole or comparison.measured) and same is None and about is not None:
         changed = changed_alone(every, _ran(comparison, about))
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
@@ -184,12 +174,12 @@ def _with_lines(
     findings: Sequence[Finding],
     of_unit: Callable[[str], _Evidence | None],
 ) -> Iterator[Finding]:
-    """Yield findings with the changed lines behind them, each related line once.
+    """Yield findings with the changed lines behind them, each related line once a unit.
 
     `whole` is the whole program's evidence; `of_unit` returns that of units by their
     names.
     """
-    of_units, said = {"": whole}, set[str]()
+    of_units, said = {"": whole}, set[tuple[str, str]]()
     for finding in findings:
         if finding.unit not in of_units:
             of_units[finding.unit] = of_unit(finding.unit) or whole
@@ -208,9 +198,13 @@ def _with_lines(
             source = _of_functions(finding, own.carriers)
         if source is not None:
             # Lines that cost something themselves are no reason for another cost.
-            new = (one for one in source.related if one.lines.place not in said)
+            new = (
+                one
+                for one in source.related
+                if (finding.unit, one.lines.place) not in said
+            )
             source = source._replace(related=tuple(new))
-            said |= {one.place for one in source.lines}
+            said |= {(finding.unit, one.place) for one in source.lines}
         # Measured work that follows from a cause has no lines but the cause's.
         is_cause = not (comparison.measured and finding.parent)
         if is_cause and source is not None and (any(source[:3]) or source.related):
@@ -349,6 +343,39 @@ def _is_of_any(finding: Finding, units: Sequence[Unit]) -> bool:
     """Return whether a finding is of one of some units, or of the whole."""
     names = finding.unit.split(", ")
     return not (units and finding.unit) or any(unit.name in names for unit in units)
+
+
+def _without_lines(
+    findings: Sequence[Finding], units: Sequence[Unit]
+) -> list[Unit] | None:
+    """Return the units whose causes have no changed lines.
+
+    They are those that moved, else those with causes, if no cause has any: perhaps
+    none. None if the lines of all are known.
+    """
+    moved = [unit for unit in units if unit.moved]
+    with_causes = [unit for unit in units if _causes_of(findings, unit)]
+    if not any(
+        _names_lines(one) or (one.source and one.source.only)
+        for one in findings
+        if _is_of_any(one, moved)
+    ):
+        return moved or with_causes
+    lacking = [
+        unit
+        for unit in with_causes
+        if not any(map(_names_lines, _causes_of(findings, unit)))
+    ]
+    return lacking or None
+
+
+def _causes_of(findings: Sequence[Finding], unit: Unit) -> list[Finding]:
+    """Return the causes of one unit of several."""
+    return [
+        one
+        for one in findings
+        if one.unit and one.severity != "info" and _is_of_any(one, [unit])
+    ]
 
 
 def _names_lines(finding: Finding) -> bool:
@@ -939,7 +966,8 @@ def _with_related(
 
     These are in their callers, with `callees` in what they call on stacks and with
     `through` in what their callees call. Other changed functions are left out if they
-    share stacks with another changed one, which may be the reason. A change in the same
+    share stacks with another changed one, which may be the reason, unless exact counts
+    show that what changed is all below them. A change in the same
     package that shares no stack with them is unrelated: it is named only if the package
     has hardly any other.
     """
@@ -958,6 +986,8 @@ def _with_related(
     for carriers in (own, *(one for one in all_carriers if one is not own)):
         theirs = _named(carriers.diff, source.unchanged)
         related = _on_stacks(all_carriers, carriers, theirs)
+        callers = (one.lines.function for one in related if one.calls)
+        paying = next((one for one in callers if carriers.pays_all(one, theirs)), "")
         related = tuple(
             one
             for one in related
@@ -970,6 +1000,7 @@ def _with_related(
             and not (
                 (one.through or one.far)
                 and any(of.shares_stacks(one.lines.function) for of in all_carriers)
+                and one.lines.function != paying
             )
         )
         if related:

@@ -1256,3 +1256,91 @@ def test_changed_lines_that_no_sample_has_are_said_to_have_none(tmp_path, line, 
     if line == 5:
         samples[1][5] = 2500
     assert said in of_lines(tmp_path, (old, old.replace("a()", "aa()")), samples)
+
+
+@pytest.mark.parametrize(
+    ("alone", "said"), [((0, 0), True), ((50, 50), True), ((50, 90), False)]
+)
+def test_a_changed_caller_far_away_is_named_if_all_of_the_change_is_below_it(
+    tmp_path, alone, said
+):
+    """Far changed too and calls Outer. Both have more below them than A allocates."""
+    body = "package p\n\nfunc %s() {\n\t%s()\n}\n"
+    files = [
+        {f"{one.lower()}.go": body % (one, call) for one in ("Outer", "Far")}
+        for call in ("one", "two")
+    ]
+    files[0] |= {f"{n.lower()}.go": body % (n, "work") for n in "ABCXYZ"}
+
+    def stack(*names):
+        frames = ((f"{PACKAGE}.{n}", f"/b/p/{n.lower()}.go", 4) for n in names)
+        return (*frames, *path("A")[1:])
+
+    sides = []
+    for made, other in zip((100, 200), alone, strict=True):
+        counts = {stack(n, *"XYZ", "Outer", "Far"): made for n in "ABC"}
+        counts |= {stack("A", *"XYZ", "Far"): other} if other else {}
+        allocated = {one: (count, 64 * count) for one, count in counts.items()}
+        sides.append(Unit({stack("A"): 600}, allocated))
+    written = text(reported_in_p(tmp_path, compared(*sides), *files))
+    assert ("outer.go:4 in p.Outer, which calls p.A indirectly" in written) is said
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_of_a_recursive_caller_any_changed_line_may_decide_how_often(tmp_path, noisy):
+    """Outer returns early now, before it calls itself."""
+    old = "package p\n\nfunc Outer() {\n\tbegin()\n\tA()\n\tx()\n\tOuter()\n}\n"
+    new = old.replace("\tx()", "\tif same() {\n\t\treturn\n\t}\n\tx()")
+    (_, *loop) = path("A")
+    a = (f"{PACKAGE}.A", "/b/p/a.go", 4)
+    calls = (f"{PACKAGE}.Outer", "/b/p/outer.go", 5)
+    sides = []
+    for side, line in enumerate((7, 10)):
+        again = (f"{PACKAGE}.Outer", "/b/p/outer.go", line)
+        count = 50 if side else 100
+        stacks = {
+            (a, calls, *loop): (10, 640),
+            (a, calls, again, *loop): (count, 64 * count),
+        }
+        if noisy:
+            stacks[(a, *loop)] = (20 * side + 10, 64 * (20 * side + 10))
+        sides.append(Unit({(a, calls, *loop): 600}, stacks))
+    files = {"f_test.go": TESTS_OF_F, "outer.go": old}
+    files["a.go"] = "package p\n\nfunc A() {\n\twork()\n}\n"
+    written = text(reported_in_p(tmp_path, compared(*sides), files, {"outer.go": new}))
+    said = "outer.go:6-8 in p.Outer, which calls p.A"
+    assert (said in written) is not noisy
+
+
+def test_causes_without_lines_have_what_changed_in_their_benchmark(tmp_path):
+    """A is dearer in One by its own line; in Two, B allocates less with the same code."""
+    body = "package p\n\nfunc %s() {\n\twork%s()\n}\n"
+    tests = "package p\n" + "".join(
+        f"\nfunc Benchmark{one}(b *testing.B) {{\n\tA()\n}}\n" for one in ("One", "Two")
+    )
+    files = [
+        {"f_test.go": tests, "a.go": body % ("A", mark), "b.go": body % ("B", "")}
+        for mark in ("", "2")
+    ]
+    a, b = ((f"{PACKAGE}.{n}", f"/b/p/{n.lower()}.go", 4) for n in "AB")
+    sides = []
+    for size in (1, 2):
+        one, two = (
+            ((f"{PACKAGE}.Benchmark{n}", "/b/p/f_test.go", at), *path(bench=n)[1:])
+            for n, at in (("One", 4), ("Two", 8))
+        )
+        sides.append(
+            [
+                Unit(
+                    {(a, *one): 600}, {(a, *one): (10 * size, 640 * size)}, name="One"
+                ),
+                Unit(
+                    {(b, *two): 600, (a, *two): 60},
+                    {(b, *two): (20 // size, 9600 // size)},
+                    name="Two",
+                ),
+            ]
+        )
+    written = text(reported_in_p(tmp_path, compared(*sides), *files))
+    said = "Also: p.A (a.go:4) changed and is in the profiles of Two"
+    assert said in written

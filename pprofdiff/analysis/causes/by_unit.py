@@ -52,8 +52,6 @@ def causes_of_units(
     explained = [
         (units, case, causes_of_measured(case, moved=True, of_unit=True))
         for units, case in cases
-        # Functions near the root have less of what is below them than is so.
-        if case.cpu is None or not case.cpu.cut_off
     ]
     known = {
         name
@@ -250,21 +248,23 @@ def with_allocations(
         if one.sure and one.severity != "info"
         for name in (*one.names, *one.functions)
     }
-    sites = dict[_Change, list[tuple[str, Finding]]]()
+    found = list[tuple[bool, str, Finding]]()
     for places, of_unit in changed_units(comparison, units):
         names = ", ".join(unit.name for unit in places)
         why = causes_of_measured(Case(of_unit), moved=False, of_unit=True)
-        for finding in why.found:
-            if not finding.sure or finding.severity == "info":
-                continue
-            change = finding.functions, finding.direction
-            at = next((has[name] for name in finding.functions if name in has), None)
-            if at is not None and (
-                (own := _also_in(causes[at], names, finding)) is not causes[at]
-            ):
-                causes[at] = own
-            elif change in sites or len(sites) < _SITES:
-                sites.setdefault(change, []).append((names, finding))
+        sure = (one for one in why.found if one.sure and one.severity != "info")
+        found += ((i >= _CAUSES, names, one) for i, one in enumerate(sure))
+    sites = dict[_Change, list[tuple[str, Finding]]]()
+    # The last ones of a unit give way to the first ones of others.
+    for _, names, finding in sorted(found, key=lambda one: one[0]):
+        change = finding.functions, finding.direction
+        at = next((has[name] for name in finding.functions if name in has), None)
+        if at is not None and (
+            (own := _also_in(causes[at], names, finding)) is not causes[at]
+        ):
+            causes[at] = own
+        elif change in sites or len(sites) < _SITES:
+            sites.setdefault(change, []).append((names, finding))
     for number, of_units in enumerate(sites.values(), 1 + (_MOST if known else 0)):
         # The outcome begins with the unit whose time changed most, if any did.
         first, most = of_units[0], max(of_units, key=_bytes_changed)

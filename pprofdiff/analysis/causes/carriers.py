@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.by_text import Texts
+from pprofdiff.analysis.causes.inlined import inlined_calls_of
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk, walk_some
 from pprofdiff.analysis.lines.costs import (
@@ -712,6 +713,16 @@ class Carriers:
             for sums in (below.every("place"), every.every("place"))
         )
         return bool(whole) and abs(of_caller - whole) <= MINOR * abs(whole)
+
+    def inlined_once(self, callee: str, rows: Sequence[int]) -> bool:
+        """Return whether one build alone inlines a function into some others.
+
+        What it returns is then allocated on a line of theirs.
+        """
+        names = self.diff.paired_functions.names
+        keys = np.array([row * len(names) + names.index(callee) for row in rows])
+        base, new = (bool(side.of(keys).any()) for side in inlined_calls_of(self.diff))
+        return base != new
 
     def stays(self, row: int) -> bool:
         """Return whether a function changed, and both builds declare it."""

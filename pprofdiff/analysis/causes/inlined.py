@@ -82,11 +82,12 @@ def on_both(diff: ProfileDiff, work: Callable[[int], R]) -> tuple[R, R]:
 
 def inlined_calls(cpu: CPUComparison) -> tuple[Inlined, Inlined]:
     """Return both sides' inlined calls between functions that are not the runtime's."""
-    return _of_both(cpu.diff)
+    return inlined_calls_of(cpu.diff)
 
 
 @kept
-def _of_both(diff: ProfileDiff) -> tuple[Inlined, Inlined]:
+def inlined_calls_of(diff: ProfileDiff) -> tuple[Inlined, Inlined]:
+    """Return both sides' inlined calls between functions that are not the runtime's."""
     own = ~runtime_like(diff.paired_functions.names)
     return on_both(diff, lambda side: _inlined_calls(diff, side, own))
 

@@ -53,6 +53,7 @@ from pprofdiff.analysis.causes.sites import (
     allocated,
     amounts,
     exceeds,
+    goes_both_ways,
     is_large,
     needed,
     of_all_objects,
@@ -80,6 +81,7 @@ from pprofdiff.analysis.policy import (
     MINOR,
     MOST,
     MUCH,
+    NAMED,
     SIMILAR,
 )
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
@@ -88,8 +90,6 @@ from pprofdiff.goruntime.readable import distinct_names
 
 # Of a function that allocated, and perhaps is not called any more.
 _NOTHING = "allocates nothing now:"
-# Allocation sites to report outside places.
-_SITES = 2
 
 
 class _Runtime(NamedTuple):
@@ -220,7 +220,7 @@ def _add_places(
     found = _places(view, cpu, program)
     found = with_callers(cpu, program, found, total_known=view.moved)
     found = [one for one in found if not moved_to_instances(cpu, one)]
-    if view.moved:
+    if view.moved and not cpu.cut_off:
         found = [_with_its_callees(cpu, one, found) for one in found]
 
     def is_said(place: Place) -> bool:
@@ -264,9 +264,13 @@ def _places(view: _View, cpu: CPUComparison, program: Program) -> list[Place]:
 
     One is the first by samples alone: profiled runs are few and may differ by more than
     an outcome that many timed turns show. `_is_sure` judges it. The other has nearly
-    all samples of both sides, so that the outcome is its change.
+    all samples of both sides, so that the outcome is its change. Where stacks lack
+    their roots, places have no more than their own cost.
     """
     found = places(cpu, program)
+    if cpu.cut_off:
+        # Functions near the root have less of what is below them than is so.
+        return [one for one in found if not one.whole]
     whole = cpu.total_delta
     explained = sum(one.delta(cpu) for one in found)
     if explained * whole > MOST * whole**2 or not view.moved:
@@ -557,7 +561,7 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
     known = [site for site in view.sites.all if site.name in named]
-    return needed(view.totals, kept, known)[:_SITES]
+    return needed(view.totals, kept, known)[:NAMED]
 
 
 def _is_data(site: Site) -> bool:
@@ -645,7 +649,13 @@ def _of_site(
 
 
 def _share(view: _View, site: Site, *, alone: bool) -> str:
-    """Return which part a site is of what changed, and the objects of all functions."""
+    """Return which part a site is of what changed, and the objects of all functions.
+
+    Where others allocate more and less, parts of what is left read as no more than it.
+    """
+    every = () if view.sites is None else view.sites.all
+    if goes_both_ways(view.totals, every, site):
+        return ""
     text = share_of_change(view.totals, site, alone=alone)
     if not view.of_unit or not text:
         return text
@@ -763,7 +773,7 @@ def _is_flat(of: Sites, site: Site) -> bool:
     if site.helpers:
         return False
     if site.gone:
-        return any(of.under(name)[0].space[1] for name in site.gone[:_SITES])
+        return any(of.under(name)[0].space[1] for name in site.gone[:NAMED])
     return of.under(site.name)[0].space != site.space
 
 
@@ -814,8 +824,8 @@ def _instead(site: Site, *, fewer: bool) -> str:
 
 
 def _first(names: Sequence[str]) -> str:
-    shown = [place_words.called(name) for name in names[:_SITES]]
-    return listed([*shown, *others(len(names) - _SITES)])
+    shown = [place_words.called(name) for name in names[:NAMED]]
+    return listed([*shown, *others(len(names) - NAMED)])
 
 
 def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:

@@ -63,6 +63,9 @@ _GROWTH = (
 )
 
 
+_ONE_SIDED = "in calls that one build makes"
+
+
 def sentences(cpu: CPUComparison, place: Place) -> list[str]:
     """Return what is in a place, as sentences without their periods."""
     resources = _by_resource(cpu, place)
@@ -104,10 +107,11 @@ def title(cpu: CPUComparison, place: Place, *, runs: bool = False) -> str:
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     left = place.whole and all(cpu.cum_at(place.row))
-    if left and not (place.base and place.new):
+    delta = place.delta(cpu)
+    if left and not (place.base and place.new and which(cpu, place) != _ONE_SIDED):
         if cpu.in_shares:
-            return f"{whose} {cpu.moves(place.delta(cpu))}: {size}"
-        return f"{whose} {uses} {'more' if place.new else 'less'} {noun}: {size}"
+            return f"{whose} {cpu.moves(delta)}: {size}"
+        return f"{whose} {uses} {'more' if delta > 0 else 'less'} {noun}: {size}"
     if not place.new:
         gone = f"no longer {takes} {noun}"
         if runs:
@@ -186,7 +190,7 @@ def which(cpu: CPUComparison, place: Place) -> str:
     if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""
     if place.whole:
-        return "on the path that changed"
+        return _ONE_SIDED
     return "flat" if cpu.loses_callers else FLAT_WITH_LIBRARY
 
 

@@ -224,18 +224,20 @@ def changes_too(cpu: CPUComparison, claim: Claim, place: Place) -> bool:
 def _of_functions(cpu: CPUComparison, found: Sequence[Place]) -> list[Place]:
     """Return places; a path to a function is all of it if that is a change as well.
 
-    pprof shows the cum of a function, not of one way to it.
+    pprof shows the cum of a function, not of one way to it. What other places have of
+    it is theirs.
     """
-    claimed, kept = cpu.of(()).plus_all(place.claim for place in found), []
+    kept = []
     for place in found:
         if not place.whole:
             kept.append(place)
             continue
         whole = whole_of(cpu, place.row)
-        others = cpu.sums(whole.claim.without(place.claim).within(claimed))
-        same_way = whole.delta(cpu) * place.delta(cpu) > 0
-        instead = same_way and not any(others) and cpu.change(whole.claim).significant
-        kept.append(whole if instead else place)
+        others = (one.claim for one in found if one is not place)
+        left = whole.claim.without(cpu.of(()).plus_all(others))
+        partial = cpu.sums(left) != cpu.sums(whole.claim)
+        every = whole.having(cpu, left)._replace(partial=partial)
+        kept.append(every if changes_too(cpu, left, place) else place)
     return kept
 
 

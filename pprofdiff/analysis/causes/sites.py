@@ -748,27 +748,43 @@ def needed(
     """Return the sites, largest first, that explain what larger ones leave of a change.
 
     Profiles have set-up as well: what would only lead past the benchmarks' change in
-    bytes and in objects is part of that. Little that goes against both is how the code
+    bytes and in objects is part of that, and where little is left, what would explain
+    that: how often maps grow is chance. Little that goes against both is how the code
     makes that change. What `known` sites have is explained.
     """
     rest: dict[str, float] = {}
     for site in known:
         for unit, whole, part in _known(totals, site):
-            left = rest.get(unit, whole[1] - whole[0])
-            rest[unit] = left - (part[1] - part[0])
+            change = rest.get(unit, whole[1] - whole[0])
+            rest[unit] = change - (part[1] - part[0])
     kept = list[Site]()
-    for site in sites:
+    for site in sorted(sites, key=lambda one: not _is_all(totals, one)):
         if _is_lost_in(totals, site):
             continue
-        changes = {
-            unit: (part[1] - part[0], rest.get(unit, whole[1] - whole[0]))
-            for unit, whole, part in _known(totals, site)
-        }
-        nearer = any(abs(left - own) < abs(left) for own, left in changes.values())
+        sizes = list(_known(totals, site))
+        changes = {unit: whole[1] - whole[0] for unit, whole, _ in sizes}
+        mine = {unit: part[1] - part[0] for unit, _, part in sizes}
+        left = {unit: rest.get(unit, change) for unit, change in changes.items()}
+        nearer = any(
+            abs(left[unit]) >= LITTLE * abs(change)
+            and abs(left[unit] - mine[unit]) < abs(left[unit])
+            for unit, change in changes.items()
+        )
         if nearer or not (kept or known) or not changes:
             kept.append(site)
-            rest |= {unit: left - own for unit, (own, left) in changes.items()}
+            rest |= {unit: left[unit] - mine[unit] for unit in changes}
     return kept
+
+
+def _is_all(totals: Allocated, site: Site) -> bool:
+    """Return whether a site has the whole change in bytes and in objects."""
+    changes = [
+        (part[1] - part[0], whole[1] - whole[0])
+        for _, whole, part in _known(totals, site)
+    ]
+    return bool(changes) and all(
+        abs(own - whole) <= MINOR * abs(whole) for own, whole in changes
+    )
 
 
 def _is_lost_in(totals: Allocated, site: Site) -> bool:
@@ -927,6 +943,18 @@ def exceeds(totals: Allocated, site: Site) -> bool:
         own > all_ * (1 + LITTLE) + _CUT_OFF
         for all_, own in zip(totals.space, site.space, strict=True)
     )
+
+
+def goes_both_ways(totals: Allocated, sites: Sequence[Site], site: Site) -> bool:
+    """Return whether other sites change in bytes both ways, by a good part of all."""
+    if totals.space is None:
+        return False
+    whole = totals.space[1] - totals.space[0]
+    others = [
+        one.space[1] - one.space[0] for one in sites if one.name not in site.everyone
+    ]
+    ways = sum(x for x in others if x > 0), -sum(x for x in others if x < 0)
+    return min(ways) > GOOD_PART * abs(whole)
 
 
 def share_of_change(totals: Allocated, site: Site, *, alone: bool) -> str:

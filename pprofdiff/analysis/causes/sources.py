@@ -996,7 +996,11 @@ def _with_related(
             if not (
                 one.before and not one.ended and own.diff.sample_type.type in ALLOCATED
             )
-            and (one.calls or (callees and (through or not (one.through or one.far))))
+            and (
+                one.calls
+                or (callees and (through or not (one.through or one.far)))
+                or carriers.inlined_once(one.lines.function, theirs)
+            )
             and not (
                 (one.through or one.far)
                 and any(of.shares_stacks(one.lines.function) for of in all_carriers)

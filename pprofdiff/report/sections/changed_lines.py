@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.finding import OF_CPU, Finding
 from pprofdiff.analysis.causes.wording import listed, listed_functions
-from pprofdiff.analysis.policy import GOOD_PART, MINOR, MUCH
+from pprofdiff.analysis.policy import GOOD_PART, LITTLE, MINOR, MUCH
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import line_words
 from pprofdiff.goruntime.names import package_of, strip_type_arguments
@@ -180,7 +180,8 @@ def _exceeds(diff: ProfileDiff, lines: ChangedLines) -> bool:
 def _carries(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
     """Return whether lines have a good part of the change that a finding is about.
 
-    Others change what the rest of the function costs.
+    Others change what the rest of the function costs. Those with more than that are of
+    more than the finding: they call what it does not count.
     """
     fact = finding.evidence[0] if finding.evidence else None
     if fact is None or fact.base is None or fact.new is None:
@@ -193,7 +194,8 @@ def _carries(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:
     if fact.source != OF_CPU or not diff.is_cpu:
         return True
     whole = diff.normalization.delta(int(fact.base), int(fact.new))
-    return part * whole >= GOOD_PART * whole**2
+    most = (1 + LITTLE) * whole**2
+    return bool(GOOD_PART * whole**2 <= part * whole <= most)
 
 
 def _is_of_more(diff: ProfileDiff, finding: Finding, lines: ChangedLines) -> bool:

@@ -108,13 +108,17 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
 
 
 def _only_counts(report: ReportModel, shown: Sequence[Finding]) -> bool:
-    """Return whether benchmarks changed and all causes are allocations without CPU."""
+    """Return whether benchmarks changed and all causes are allocations without CPU.
+
+    More of them explain no less time, and the other way round.
+    """
     causes = [one for one in shown if one.severity != "info"]
-    changed = report.outcome.moved or report.outcome.verdict in ("slower", "faster")
+    way = {"slower": "worse", "faster": "better"}.get(report.outcome.verdict)
     return (
         report.comparison.measured
-        and bool(causes and changed)
+        and bool(way or report.outcome.moved)
         and all(one.site is not None and not one.timed for one in causes)
+        and any(way in (None, one.direction) for one in causes)
     )
 
 
@@ -263,7 +267,7 @@ def _reasons(
                 # Short reports have the first note only.
                 if not notes:
                     subjects |= set(note.commits)
-                    if costs:
+                    if costs or titled:
                         first.setdefault(note, number)
                 if titled:
                     reason = reason._replace(lines=note.lines, more=note.more)

@@ -14,7 +14,7 @@ from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.by_text import Texts, by_text
 from pprofdiff.analysis.causes.by_unit import _measured_as, _rest
 from pprofdiff.analysis.causes.case import Case
-from pprofdiff.analysis.causes.cpu import OF_GC
+from pprofdiff.analysis.causes.cpu import OF_GC, STACK_KEPT
 from pprofdiff.analysis.causes.finding import ALLOCS, Fact, Finding
 from pprofdiff.analysis.causes.frames import needed_next_to, of_unit
 from pprofdiff.analysis.causes.measured import _cost_of, _verb
@@ -1744,6 +1744,66 @@ def test_what_places_explain_is_left_to_no_site():
     )
     assert needed(totals, [gone, came]) == [gone]
     assert not needed(totals, [gone, came], [known])
+
+
+def test_a_site_with_the_whole_change_leaves_nothing_for_a_larger_one():
+    """How often Add's map grows is chance: benchmarks count no more than Sort's."""
+    totals = Allocated((1_400_000.0, 1_367_000.0), (18_300.0, 17_300.0))
+    sort, add = (
+        site(space, missing=0.0)._replace(objects=objects, exact=True)
+        for space, objects in (
+            ((33_000.0, 0.0), (1_000.0, 0.0)),
+            ((453_000.0, 506_000.0), (5_719.0, 5_724.0)),
+        )
+    )
+    assert needed(totals, [add, sort]) == [sort]
+
+
+@pytest.mark.parametrize(("more", "less", "said"), [(10, 7, False), (10, 1, True)])
+def test_no_part_of_a_change_is_said_where_others_go_both_ways(more, less, said):
+    """F makes 15 of 18 KiB more; what G makes more, H makes less, or G most of it."""
+    base = {path("F"): (5, 5_000), path("G"): (9, 4_000), path("H"): (9, 9_000)}
+    new = {
+        path("F"): (20, 20_000),
+        path("G"): (9, 4_000 + 1_000 * more),
+        path("H"): (9, 9_000 - 1_000 * less),
+    }
+    report = report_of(
+        compared(Unit({path("F"): 600}, base), Unit({path("F"): 600}, new))
+    )
+    texts = [one.text for one in report.findings.causes if "p.F" in one.title]
+    assert any("of" in one and "KiB" in one for one in texts) is said
+
+
+def test_where_stacks_lack_their_roots_own_cost_is_what_counts():
+    """F, called under deep recursion, gets cheaper; Deep only seems to."""
+    deep = ("Deep",) * STACK_KEPT
+    base, new = (
+        Unit({path("F", *deep): cost, path("Deep", *deep): 300, path("Rest"): 60})
+        for cost in (900, 100)
+    )
+    (cause,) = report_of(compared(base, new)).findings.causes
+    title, _ = read(cause.title)
+    assert title.startswith("p.F uses 89% less CPU")
+
+
+@pytest.mark.parametrize(("size", "said"), [(20, False), (2, True)])
+def test_only_allocations_that_change_as_time_does_are_left_to_explain_it(size, said):
+    """The benchmark is faster by what has no cause of its own."""
+    sides = [
+        [
+            Unit(
+                {path(f"F{i}", bench="A"): 1 for i in range(4)},
+                {path("G", bench="A"): made},
+                name="A",
+                kernel=by,
+            ),
+            Unit({path("F", bench="B"): 60}, name="B"),
+        ]
+        for made, by in (((10, 10_000), 2.0), ((size, 1_000 * size), 1.0))
+    ]
+    rest = why(report_of(compared(*sides))).rest
+    assert any("left open" in one.text for one in rest) is said
 
 
 def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said():

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
 
+import numpy as np
+
 from pprofdiff.analysis.causes.carriers import Carriers, with_others
 from pprofdiff.analysis.causes.finding import (
     CHANGED_ALONE,
@@ -18,9 +20,10 @@ from pprofdiff.analysis.causes.wording import (
     count,
     listed,
     others,
+    percent,
 )
 from pprofdiff.analysis.lines.listing import Located, Places
-from pprofdiff.analysis.policy import MOST, NAMED, SEVERAL
+from pprofdiff.analysis.policy import FEW_SAMPLES, MAJOR, MOST, NAMED, SEVERAL
 from pprofdiff.analysis.source.aligned import ignoring_space
 from pprofdiff.analysis.source.code import (
     is_constrained,
@@ -31,7 +34,7 @@ from pprofdiff.analysis.source.code import (
 from pprofdiff.analysis.source.declarations import Function, GoFile
 from pprofdiff.analysis.source.extents import differences, go_file, is_closure
 from pprofdiff.analysis.source.imports import imported_by
-from pprofdiff.analysis.source.model import RelatedLines
+from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, numbers_of
 from pprofdiff.analysis.source.renamed import with_other_variables
 from pprofdiff.analysis.source.text import WORD, plain_lines, worded_lines
 from pprofdiff.goruntime.names import (
@@ -121,17 +124,66 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     source = None
     if first:
         # What the title says of the functions is that these lines changed.
-        source = with_others(carriers, first, ())
-        source = source._replace(holding=frozenset(one.place for one in source.near))
+        source = with_others(carriers, first, _leading(carriers, first))
+        every = (one.place for one in (*source.lines, *source.near))
+        source = source._replace(holding=frozenset(every))
     finding = Finding(
         CHANGED_ALONE,
         title,
-        "",
+        _on_one_side(carriers, first) if diff.is_cpu else "",
         facts,
         functions=tuple(names[row] for row in first),
         source=source,
     )
     return with_spans(finding)
+
+
+def _on_one_side(carriers: Carriers, rows: Sequence[int]) -> str:
+    """Return the changed lines with most samples of those that one side alone runs.
+
+    They are a large part of a side's, and too many for chance. Lines that only moved
+    have samples elsewhere, and what is written anew has them on other changed lines.
+    """
+    diff = carriers.diff
+    base, new = (np.ones(len(values), np.bool_) for values in diff.values)
+    found = list[tuple[float, int, int]]()
+    for i in (i for row in rows for i in carriers.by_row[row]):
+        cum, net = carriers.cum(i), carriers.net(i, (base, new))
+        side = int(cum[0] == 0)
+        several = diff.model is not None and net[side] >= (
+            FEW_SAMPLES * diff.model.worth[side]
+        )
+        if several and not (cum[1 - side] or net[1 - side]):
+            found.append((cum[side] / diff.totals[side], i, side))
+    part, i, side = max(found, default=(0.0, 0, 0))
+    if part < MAJOR:
+        return ""
+    one = carriers.changed[i]
+    cum = carriers.cum(*carriers.by_row[one.row])
+    parts = [own / total for own, total in zip(cum, diff.totals, strict=True)]
+    if parts[side] - parts[1 - side] < MOST * part:
+        return ""
+    span, place = one.hunk.sides[side], one.places.side(side)
+    lines = numbers_of(span.start, span.stop - 1)
+    path = "" if place is None else f"{basename(place.path)}:"
+    labels = diff.base.label, diff.new.label
+    of = f"of the samples in {labels[side]} are at {path}{lines}"
+    return f"{percent(part)} {of}, none in {labels[1 - side]}."
+
+
+def _leading(carriers: Carriers, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
+    """Return the changed lines of functions that most samples of each one's have.
+
+    Of a function with several places, a reader looks at all.
+    """
+    found = []
+    for row in rows:
+        hunks = [i for i in carriers.by_row[row] if not carriers.in_closure(i)]
+        size = {i: sum(carriers.cum(i)) for i in hunks}
+        first = max(hunks, key=size.__getitem__, default=-1)
+        if len(hunks) > SEVERAL and size[first] > MOST * sum(size.values()):
+            found.append(carriers.with_cost(first, 0, 0))
+    return tuple(found)
 
 
 def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> list[int]:

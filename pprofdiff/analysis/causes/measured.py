@@ -820,7 +820,7 @@ def _instead(site: Site, *, fewer: bool) -> str:
         s = "" if len(every) > 1 else "s"
         return f"{_first(every)} allocate{s} {'less' if fewer else 'more'}:"
     s = "s" if len(site.came) == 1 else ""
-    return f"{_first(site.came)} allocate{s} in place of {_first(site.gone)}:"
+    return f"{_first(site.came)} allocate{s} now, {_first(site.gone)} no longer:"
 
 
 def _first(names: Sequence[str]) -> str:

@@ -416,15 +416,14 @@ def _called_in(cpu: CPUComparison, place: Place, row: int) -> str:
 def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     """Return a place's change as (label, amount) parts; empty if there is only one.
 
-    What changed against the place, within noise, is part of the last one: the only
-    resource that is left, or others. Amounts within noise, also
-    by samples alone, are marked ``~``.
+    What changed against the place, or little, within noise, is part of the last one:
+    the only resource that is left, or others.
     """
     scale = scale_of(cpu.diff)
     whole = place.delta(cpu)
     base, new = cpu.by_category(place.claim)
     at = {category: i for i, category in enumerate(rules().categories)}
-    large, noise = [], dict[str, bool]()
+    large, changed = [], list[str]()
     for label, categories in _resources():
         rows = [at[category] for category in categories]
         delta = cpu.scaled_delta(int(base[rows].sum()), int(new[rows].sum()))
@@ -432,19 +431,15 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
             continue
         own = place.claim.within(cpu.of(categories))
         sure, along = cpu.mark(own) != "noise", delta * whole > 0
-        by_samples = along and cpu.model.of_samples.one(cpu.runs(own)).significant
-        noise[label] = not (sure or by_samples)
+        changed.append(label)
         # A good part of a known change is none by chance, if it goes the same way.
         least = (_CLAUSE if sure else GOOD_PART) * abs(whole)
         if abs(delta) >= least and (sure or along):
             large.append((delta, label))
     large.sort(key=lambda one: -abs(one[0]))
     named = [label for _, label in large[:_CLAUSES]]
-    left = [label for label in noise if label not in named]
-    shown = [
-        (label, _marked(scale, delta, noise=noise[label]))
-        for delta, label in large[:_CLAUSES]
-    ]
+    left = [label for label in changed if label not in named]
+    shown = [(label, _signed(scale, delta)) for delta, label in large[:_CLAUSES]]
     # From the numbers as printed, so that they add up for the reader.
     rest = scale.rounded(whole) - sum(
         scale.rounded(delta) for delta, _ in large[:_CLAUSES]
@@ -452,13 +447,8 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
     if shown and scale.rounded(rest):
         much = len(left) == 1 and abs(rest) >= _CLAUSE * abs(scale.rounded(whole))
         last = left[0] if much else "other"
-        shown.append((last, _marked(scale, rest, noise=noise.get(last, False))))
+        shown.append((last, _signed(scale, rest)))
     return shown if len(shown) > 1 else []
-
-
-def _marked(scale: Scale, delta: float, *, noise: bool) -> str:
-    """Return an amount as the tables mark it: with ``~`` if it is within noise."""
-    return f"{'~ ' if noise else ''}{_signed(scale, delta)}"
 
 
 def _signed(scale: Scale, delta: float) -> str:

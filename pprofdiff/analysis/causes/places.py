@@ -1282,9 +1282,13 @@ def _without_nested(cpu: CPUComparison, place: Place, parts: tuple[int, ...]) ->
 
 
 def _matters(cpu: CPUComparison, place: Place, claim: Claim, part: float) -> bool:
-    """Return whether a callee has much of a place's change, or a large `part`."""
-    much = abs(cpu.delta(claim)) >= MUCH * abs(place.delta(cpu)) or part >= MUCH
-    return much and cpu.change(claim).significant
+    """Return whether a callee has much of a place's change, or a large `part`.
+
+    With nearly all of it, it is as sure as the place.
+    """
+    whole, own = abs(place.delta(cpu)), abs(cpu.delta(claim))
+    much = own >= MUCH * whole or part >= MUCH
+    return much and (own >= NEARLY_ALL * whole or cpu.change(claim).significant)
 
 
 def _library_instead(

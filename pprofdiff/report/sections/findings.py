@@ -255,6 +255,7 @@ def _reasons(
             titled = not level and not notes and note in own and not several
             # Of places without a known cost, the first is no better than any.
             titled = titled and note.more.count(",") < SEVERAL
+            titled &= not (finding.id == CHANGED_ALONE and note.several)
             known, costs = note in printed, bool(note.amount)
             printed.add(note)
             if note in first and not notes and not titled:

@@ -198,7 +198,8 @@ def _averages(report: ReportModel, of_report: Sequence[Section], explained: Why)
     turns = report.comparison.turns
     found = [reason.finding for reason in explained.reasons]
     first = report.profiles[0].normalization if report.profiles else None
-    if of_report and found and first is not None and first.mode in ("share", "about"):
+    scaled = first is not None and first.mode in ("share", "about")
+    if of_report and scaled and not all(one.unit for one in found):
         return f"Amounts: {of_report[0].mode}."
     amounts = any(f.evidence and f.id != CHANGED_ALONE for f in found)
     of_all = amounts and not any(f.unit for f in found)

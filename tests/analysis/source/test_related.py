@@ -1344,3 +1344,43 @@ def test_causes_without_lines_have_what_changed_in_their_benchmark(tmp_path):
     written = text(reported_in_p(tmp_path, compared(*sides), *files))
     said = "Also: p.A (a.go:4) changed and is in the profiles of Two"
     assert said in written
+
+
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [
+        ((500, 500), "7.4% of the samples in new are at f.go:7-8, none in base."),
+        # Too few, or as many on other changed lines before.
+        ((5000, 5000), ""),
+        ((540, 460), ""),
+    ],
+)
+def test_changed_lines_that_one_side_alone_runs_are_said(tmp_path, rest, said):
+    """The verdict is open: F's first changed line costs what it did."""
+    old = "package m\n\nfunc F() {\n\ta()\n\tkeep()\n\tlast()\n}\n"
+    new = old.replace("a()", "a2()").replace("last()", "last()\n\tif b() {\n\t}")
+    sides = []
+    for count, more in zip(rest, (0, 80), strict=True):
+        at = {4: count, 7: more}
+        stacks = {(Frame("m.F", "/b/m/f.go", n, 3),): c for n, c in at.items() if c}
+        sides.append(stacks | {("m.Far",): 500})
+    comparison, sources = differing(
+        tmp_path, ({"f.go": old, "far.go": FAR}, {"f.go": new}), sides, runs=1
+    )
+    changed = changed_alone(Carriers(comparison.cpu, sources, least=0.0), None)
+    assert changed.text == said
+
+
+def test_of_several_changed_places_the_one_with_most_samples_leads(tmp_path):
+    calls = [f"\tf{n}()\n\tkeep{n}()\n" for n in range(4)]
+    old = "package m\n\nfunc F() {\n" + "".join(calls) + "}\n"
+    new = re.sub(r"\tf(\d)", r"\tg\1", old)
+    counts = {4: 10, 8: 900}
+    stacks = {(Frame("m.F", "/b/m/f.go", n, 3),): c for n, c in counts.items()}
+    comparison, sources = differing(
+        tmp_path, ({"f.go": old}, {"f.go": new}), [stacks, stacks]
+    )
+    changed = changed_alone(Carriers(comparison.cpu, sources, least=0.0), None)
+    (first,) = changed.source.lines
+    assert first.numbers == "8"
+    assert [one.numbers for one in changed.source.near] == ["4", "6", "10"]

@@ -21,7 +21,7 @@ from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
 from pprofdiff.analysis.judge.samples import mann_whitney
 from pprofdiff.analysis.judge.totals import InTurns
-from pprofdiff.analysis.policy import MINOR
+from pprofdiff.analysis.policy import MINOR, SIMILAR
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 
@@ -197,7 +197,10 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
             varies[kind] = _overlap(*both)
             apart[kind] = np.hypot(*map(_deviation, both))
     if "alloc_space" in varies:
-        varies["alloc_space"] |= [_once(old, current, key) for key in names]
+        varies["alloc_space"] |= [
+            _once(old, current, key) or _is_remainder(old[key], current[key])
+            for key in names
+        ]
     together = max(map(_together, base.of("benchmark")), default=0)
     alike = together or TURNS_TOGETHER
     return Turns(
@@ -268,6 +271,24 @@ def _once(base: _Values, new: _Values, key: BenchmarkKey) -> bool:
         or np.median(np.multiply(own[key][space], own[key][_ITERATIONS])) > _ONCE
         for own in (base, new)
     )
+
+
+def _is_remainder(*sides: Mapping[str, Sequence[float]]) -> bool:
+    """Return whether B/op changes by no more than the side without allocs/op has.
+
+    What that allocates once is divided by its iterations: next to another number of
+    these it says nothing of an operation.
+    """
+    space, objects = ALLOCATED.values()
+    done = [float(np.median(side[_ITERATIONS])) for side in sides]
+    made = [float(np.median(side[space])) for side in sides]
+    left = [
+        size
+        for size, side in zip(made, sides, strict=True)
+        if not any(side.get(objects, (1.0,)))
+    ]
+    alone = len(left) == 1 and abs(made[1] - made[0]) <= left[0]
+    return alone and max(done) > SIMILAR * min(done)
 
 
 def _values(side: Side) -> _Values | None:

@@ -6,7 +6,7 @@ it is spent, and every allocated object is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf, log, sqrt
 from typing import NamedTuple
 
@@ -36,6 +36,7 @@ from pprofdiff.analysis.causes.places import (
     holds_all,
     is_benchmark,
     moved_to_instances,
+    operation,
     owned_by,
     places,
     takes_another_path,
@@ -50,6 +51,7 @@ from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
     Sites,
+    adding_up,
     allocated,
     amounts,
     exceeds,
@@ -77,6 +79,7 @@ from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import (
     COVERS,
     FEW_SAMPLES,
+    LITTLE,
     MAJOR,
     MINOR,
     MOST,
@@ -217,17 +220,11 @@ def _add_places(
     """
     claimed, word = cpu.of(()), None
     wholes = list[str]()
-    found = _places(view, cpu, program)
-    found = with_callers(cpu, program, found, total_known=view.moved)
-    found = [one for one in found if not moved_to_instances(cpu, one)]
-    if view.moved and not cpu.cut_off:
-        found = [_with_its_callees(cpu, one, found) for one in found]
 
     def is_said(place: Place) -> bool:
         return _of_place(view, cpu, place, 1).severity != "info"
 
-    if view.texts is not None:
-        found = by_text(cpu, program, found, view.texts, is_said)
+    found = _may_be_said(view, cpu, program, is_said)
     for place in unclaimed(cpu, program, found, is_said):
         if causes and view.moved and not _is_worth_it(cpu, place):
             continue
@@ -249,6 +246,28 @@ def _add_places(
         named |= view.sites.inside(wholes)
     explained = any(not _is_contrary(view, one) for one in causes)
     return claimed, None if explained else word
+
+
+def _may_be_said(
+    view: _View,
+    cpu: CPUComparison,
+    program: Program,
+    is_said: Callable[[Place], bool],
+) -> list[Place]:
+    """Return the places to judge; if nothing changed surely, the whole operation."""
+    found = _places(view, cpu, program)
+    found = with_callers(cpu, program, found, total_known=view.moved)
+    found = [one for one in found if not moved_to_instances(cpu, one)]
+    known = view.moved and not cpu.cut_off
+    if known:
+        found = [_with_its_callees(cpu, one, found) for one in found]
+    if view.texts is not None:
+        found = by_text(cpu, program, found, view.texts, is_said)
+    sites = _worth_reporting(view, set())
+    if known and not sites and not any(map(is_said, found)):
+        every = operation(cpu, program)
+        found = found if every is None else [with_callees(cpu, program, every)]
+    return found
 
 
 def _is_worth_it(cpu: CPUComparison, place: Place) -> bool:
@@ -548,20 +567,31 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     left = replaced(view.sites.with_callee(view.sites.with_helpers(unnamed)))
     left = view.sites.with_own_callees(left)
     large = [
-        site
-        for site in left
-        # Fewer objects are maps and slices that grow now and then: how often depends on
-        # b.N and other code.
-        if max(site.objects) >= OBJECT
-        and is_large(view.totals, site)
-        and " → " in amounts(view.totals, site)
-        and not _is_data(site)
+        site for site in left if _is_known(view, site) and is_large(view.totals, site)
     ]
     found = view.sites.with_common_caller(large)
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
     known = [site for site in view.sites.all if site.name in named]
-    return needed(view.totals, kept, known)[:NAMED]
+    found = needed(view.totals, kept, known)[:NAMED]
+    if known or adding_up(view.totals, found):
+        return found
+    # Joined, they do not add up to the change: perhaps as they are.
+    may = [site for site in unnamed if _is_known(view, site)]
+    return adding_up(view.totals, may) or found
+
+
+def _is_known(view: _View, site: Site) -> bool:
+    """Return whether what is known of a site is a change in what code allocates.
+
+    Fewer objects are maps and slices that grow now and then: how often depends on b.N
+    and other code.
+    """
+    return (
+        max(site.objects) >= OBJECT
+        and " → " in amounts(view.totals, site)
+        and not _is_data(site)
+    )
 
 
 def _is_data(site: Site) -> bool:
@@ -612,8 +642,8 @@ def _of_site(
     whole = not site.helpers and not site.gone
     if whole and (below := [*_through(view, site), *_grows(cpu, site)]):
         text = f"{text} In it: {', '.join(below)}.".strip()
-    if number == len(sites):
-        every = () if view.sites is None else view.sites.all
+    every = () if view.sites is None else view.sites.all
+    if number == len(sites) and not goes_both_ways(view.totals, every, site):
         text = f"{text} {taken_back(view.totals, sites, every)}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
@@ -697,15 +727,20 @@ def _cost_of(
 ) -> tuple[Claim | None, str]:
     """Return the samples of a site that changed as it did, and what is said of them.
 
-    `called` are functions, as rows, whose samples count with them.
+    `called` are functions, as rows, whose samples count with them. Shares of the CPU
+    say nothing of what allocating costs.
     """
+    if cpu.in_shares:
+        return None, ""
     rows = cpu.rows_of(site.everyone).tolist()
     own = owned_by(cpu, [*rows, *called]).without(claimed)
     delta, said = cpu.delta(own), ""
     # A function that one side has may do there what another one does elsewhere. What
     # allocates ran, with samples or without.
     ran = all(map(any, zip(cpu.sums(own), site.space, strict=True)))
-    alike = bool(delta) and (delta < 0) == fewer and ran
+    # A function saves no more than its benchmark: what took its place is elsewhere.
+    gross = view.moved and abs(delta) > (1 + LITTLE) * abs(cpu.total_delta)
+    alike = bool(delta) and (delta < 0) == fewer and ran and not gross
     if alike and _worth_saying(view, cpu, own, delta):
         whose = _whose(site, [cpu.names[row] for row in called])
         said = f"{whose}: {cpu.words(*cpu.sums(own))} {FLAT_WITH_LIBRARY}"
@@ -820,7 +855,7 @@ def _instead(site: Site, *, fewer: bool) -> str:
         s = "" if len(every) > 1 else "s"
         return f"{_first(every)} allocate{s} {'less' if fewer else 'more'}:"
     s = "s" if len(site.came) == 1 else ""
-    return f"{_first(site.came)} allocate{s} now, {_first(site.gone)} no longer:"
+    return f"{_first(site.came)} allocate{s} now, {_first(site.gone)} did before:"
 
 
 def _first(names: Sequence[str]) -> str:

@@ -190,7 +190,8 @@ def which(cpu: CPUComparison, place: Place) -> str:
     if place.others or (place.base, place.new) == cpu.cum_at(place.row):
         return ""
     if place.whole:
-        return _ONE_SIDED
+        alone = bool(place.gone or place.added)
+        return _ONE_SIDED if alone else "on the path that changed"
     return "flat" if cpu.loses_callers else FLAT_WITH_LIBRARY
 
 

@@ -292,6 +292,23 @@ def holds_all(cpu: CPUComparison) -> NDArray[np.bool_]:
     return found
 
 
+def operation(cpu: CPUComparison, program: Program) -> Place | None:
+    """Return the deepest function in which a benchmark spends nearly all its time.
+
+    It changed as the total did: what else has samples are the runtime's goroutines.
+    """
+    loops = [i for i, name in enumerate(cpu.names) if is_benchmark(name)]
+    may = program.inner & _changes_as_all(cpu)
+    may[loops] = False
+    for cum in cpu.cum:
+        may &= cum >= NEARLY_ALL * max(cum[loops].max(initial=0), 1)
+    rows = np.flatnonzero(may).tolist()
+    if not rows:
+        return None
+    inner = min(rows, key=lambda row: sum(cpu.cum_at(row)))
+    return whole_of(cpu, inner)._replace(only_changed=True)
+
+
 def _changes_as_all(cpu: CPUComparison) -> NDArray[np.bool_]:
     """Return a mask of the functions whose cum changed about as much as the total."""
     base, new = cpu.cum

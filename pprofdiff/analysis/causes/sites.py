@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import combinations
 from math import inf
 from posixpath import basename
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from pprofdiff.analysis.policy import (
     MINOR,
     MOST,
     MUCH,
+    NAMED,
     NEARLY_ALL,
     SEVERAL,
 )
@@ -742,6 +744,10 @@ def part_of_all(totals: Allocated, site: Site) -> float:
     return min(max(parts, default=0.0), 1.0)
 
 
+# The largest sites, of which few are tried together: more would add up by chance.
+_ADDED = 6
+
+
 def needed(
     totals: Allocated, sites: Sequence[Site], known: Sequence[Site] = ()
 ) -> list[Site]:
@@ -757,10 +763,11 @@ def needed(
         for unit, whole, part in _known(totals, site):
             change = rest.get(unit, whole[1] - whole[0])
             rest[unit] = change - (part[1] - part[0])
+    may = [site for site in sites if not _is_lost_in(totals, site)]
+    if not known and (every := adding_up(totals, may)):
+        return every
     kept = list[Site]()
-    for site in sorted(sites, key=lambda one: not _is_all(totals, one)):
-        if _is_lost_in(totals, site):
-            continue
+    for site in may:
         sizes = list(_known(totals, site))
         changes = {unit: whole[1] - whole[0] for unit, whole, _ in sizes}
         mine = {unit: part[1] - part[0] for unit, _, part in sizes}
@@ -776,15 +783,29 @@ def needed(
     return kept
 
 
-def _is_all(totals: Allocated, site: Site) -> bool:
-    """Return whether a site has the whole change in bytes and in objects."""
-    changes = [
-        (part[1] - part[0], whole[1] - whole[0])
-        for _, whole, part in _known(totals, site)
-    ]
-    return bool(changes) and all(
-        abs(own - whole) <= MINOR * abs(whole) for own, whole in changes
-    )
+def adding_up(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
+    """Return the fewest sites that have the whole change in bytes and in objects.
+
+    Each has a good part of it, so that they are named together; empty if none add up.
+    """
+    large = list[tuple[Site, list[_Pair]]]()
+    for site in sites:
+        changes = [
+            (part[1] - part[0], whole[1] - whole[0])
+            for _, whole, part in _known(totals, site)
+        ]
+        if any(abs(own) >= GOOD_PART * abs(whole) > 0 for own, whole in changes):
+            large.append((site, changes))
+    for size in range(1, NAMED + 1):
+        for some in combinations(large[:_ADDED], size):
+            counts = zip(*(changes for _, changes in some), strict=False)
+            if all(
+                abs(sum(own for own, _ in count) - count[0][1])
+                <= MINOR * abs(count[0][1])
+                for count in counts
+            ):
+                return [site for site, _ in some]
+    return []
 
 
 def _is_lost_in(totals: Allocated, site: Site) -> bool:

@@ -471,6 +471,10 @@ def _of_claim(
     found = _with_related(all_carriers, source, through=not flat)
     if found.lines:
         return found
+    if all(cpu.sums(claim)) and _by_allocation(own, claim):
+        # What runs before a call that both sides make says little of what it allocates.
+        kept = (one for one in found.related if one.ended or not one.before)
+        found = found._replace(related=tuple(kept))
     # Larger values cost more wherever they are passed, and less of what callees do.
     types = changed_types(carriers, rows, "uses")
     related = (*types, *found.related) if flat else (*found.related, *types)

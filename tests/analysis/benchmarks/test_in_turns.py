@@ -157,6 +157,23 @@ def test_bytes_that_a_process_allocates_once_are_no_change_per_op(times, once, m
     assert turns.alike("alloc_space") == once
 
 
+@pytest.mark.parametrize(
+    ("number", "space", "alike"),
+    [(100, 1057, True), (700, 1057, False), (100, 12, False)],
+    ids=["grows once", "as often", "less"],
+)
+def test_bytes_of_the_side_without_objects_are_a_remainder(number, space, alike):
+    """700 iterations have 2 objects and 207 bytes each, and 100 kB once."""
+
+    def of(label, number, space, objects):
+        result = f"BenchmarkX \t{number}\t10 ns/op\t{space} B/op\t{objects} allocs/op\n"
+        return side(label, "measured: in turns\npkg: p\n" + 20 * result)
+
+    turns = measured_in_turns(of("base", 700, 207, 2), of("new", number, space, 0))
+    assert turns.alike("alloc_space") == alike
+    assert not turns.alike("alloc_objects")
+
+
 def test_a_benchmark_that_one_side_has_alone_is_left_out():
     both, alone = Unit(F, name="A"), Unit(F, name="B")
     turns = measured_in_turns(made("base", both, alone), made("new", both))

@@ -30,6 +30,7 @@ from pprofdiff.analysis.causes.sites import (
     Allocated,
     Site,
     Sites,
+    adding_up,
     amounts,
     is_large,
     needed,
@@ -460,7 +461,7 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     _, findings = causes(*sides)
     (cause,) = findings.causes
     assert cause.title == (
-        "p.G allocates now, p.F no longer: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
+        "p.G allocates now, p.F did before: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
     )
     whole = "That is the whole change in B/op and allocs/op."
     assert (cause.direction, cause.text) == ("better", whole)
@@ -480,7 +481,7 @@ def test_functions_that_allocate_on_one_side_are_one_change_of_their_package():
     ]
     (cause,) = causes(*sides)[1].causes
     assert cause.title == (
-        "p.New and p.Newer allocate now, p.Old and p.Older no longer: "
+        "p.New and p.Newer allocate now, p.Old and p.Older did before: "
         "3.75 → 3.38 KiB/op, 60 → 54 allocs/op"
     )
     # With hardly anything new, what is gone is the change.
@@ -518,7 +519,7 @@ def test_a_site_of_next_to_nothing_is_no_part_of_what_a_package_allocates_now():
         for one in ({"Old": 60}, {"New": 40, "Hardly": 1})
     ]
     (cause,) = causes(*sides)[1].causes
-    assert cause.title.startswith("p.New allocates now, p.Old no longer: 3.75 → ")
+    assert cause.title.startswith("p.New allocates now, p.Old did before: 3.75 → ")
 
 
 def test_benchmarks_of_which_one_changed_by_far_more_have_causes_of_their_own():
@@ -1804,6 +1805,39 @@ def test_only_allocations_that_change_as_time_does_are_left_to_explain_it(size, 
     ]
     rest = why(report_of(compared(*sides))).rest
     assert any("left open" in one.text for one in rest) is said
+
+
+def test_sites_that_add_up_to_the_change_are_named_together():
+    """Sum's 4 KiB are gone, 2 KiB of them are made elsewhere, and Check's copy is."""
+    totals = Allocated((20_480.0, 16_896.0), (704.0, 576.0))
+    sites = [
+        site(space, missing=96.0)._replace(name=name, objects=objects)
+        for name, space, objects in (
+            ("x.Sum", (4_096.0, 0.0), (128.0, 0.0)),
+            ("y.sum", (0.0, 2_048.0), (0.0, 64.0)),
+            ("z.Rest", (14_848.0, 14_700.0), (416.0, 416.0)),
+            ("y.Check", (1_536.0, 0.0), (64.0, 0.0)),
+        )
+    ]
+    assert [one.name for one in adding_up(totals, sites)] == [
+        "x.Sum",
+        "y.sum",
+        "y.Check",
+    ]
+    assert not adding_up(totals, sites[:3])
+
+
+GC = ("runtime.gcBgMarkWorker",)
+
+
+def test_where_no_place_is_sure_the_whole_operation_is_the_cause():
+    """Few samples: Do, which the benchmark calls alone, has next to all of them."""
+    base, new = (
+        Unit({path("F", "Do"): f, path("G", "Do"): 1, GC: 1}, operations=100)
+        for f in (1, 2)
+    )
+    (cause,) = causes(base, new)[1].causes
+    assert read(cause.title)[0].startswith("p.Do uses 50% more CPU: ")
 
 
 def test_what_another_benchmark_allocates_in_a_function_with_other_cpu_is_said():

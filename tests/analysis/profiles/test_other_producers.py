@@ -200,7 +200,7 @@ def first_cause(out):
             "ingest::Router::lookup uses 11.2×",
         ),
         # get finds no template; counts have decimals.
-        ("xdebug/{}.folded", "9000:9000", "TemplateCache->get uses 44.8×"),
+        ("xdebug/{}.folded", "9000:9000", "TemplateCache->get uses 43.5×"),
         # Cart::total copies its lines, and Cart::sum adds the copies up.
         ("cpp/{}.folded", "", "shop::Cart::total now takes"),
         ("cpp/{}.folded", "88581:33623", "shop::Cart::sum uses"),

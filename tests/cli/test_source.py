@@ -44,7 +44,7 @@ def test_the_first_finding_names_its_lines_and_commit(cli, words, planted_repo):
     first = text[text.index(" 1. ") : text.index("The rest, ")]
     commit = planted_repo.culprit[:9]
     assert first.startswith(f" 1. store.Price ({PLACE}, {commit}) uses ")
-    assert '; "store: price twice, to be sure".' in first
+    assert 'Commit: "store: price twice, to be sure".' in first
 
 
 def test_json_has_lines_and_commits(cli, words, planted_repo, tmp_path):

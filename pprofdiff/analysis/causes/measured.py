@@ -581,6 +581,19 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     return adding_up(view.totals, may) or found
 
 
+def _is_work_of(view: _View, site: Site) -> bool:
+    """Return whether what changed the other way calls a site, which does its work."""
+    if view.sites is None:
+        return False
+    rises = site.space[1] > site.space[0]
+    others = [
+        one.name
+        for one in view.sites.all
+        if one.space[0] != one.space[1] and (one.space[1] > one.space[0]) != rises
+    ]
+    return bool(others) and site.name in view.sites.inside(others)
+
+
 def _is_known(view: _View, site: Site) -> bool:
     """Return whether what is known of a site is a change in what code allocates.
 
@@ -643,7 +656,8 @@ def _of_site(
     if whole and (below := [*_through(view, site), *_grows(cpu, site)]):
         text = f"{text} In it: {', '.join(below)}.".strip()
     every = () if view.sites is None else view.sites.all
-    if number == len(sites) and not goes_both_ways(view.totals, every, site):
+    aside = goes_both_ways(view.totals, every, site) or _is_work_of(view, site)
+    if number == len(sites) and not aside:
         text = f"{text} {taken_back(view.totals, sites, every)}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)

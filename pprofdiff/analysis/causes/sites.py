@@ -510,8 +510,30 @@ class Sites:
         if not all(site.space) or not _take_back(may, own):
             return ()
         below = self.under(site.name)[1]
-        helpers = tuple(one for one in may if one.name in below)
+        helpers = tuple(
+            one
+            for one in may
+            if one.name in below and not self._does_for_others(one, [site])
+        )
         return helpers if _take_back(helpers, own) else ()
+
+    def _does_for_others(self, inner: Site, known: Sequence[Site]) -> bool:
+        """Return whether a site does what others than the `known` ones did themselves.
+
+        It allocates below them too: whose work most of it is, is unknown. Callers of a
+        known one have that below them as well.
+        """
+        rises = inner.space[1] > inner.space[0]
+        for one in self.all:
+            if one in known or (one.space[1] < one.space[0]) != rises:
+                continue
+            below = self._amounts_under([one.name])[0].sum(axis=0)
+            does, *calls = (
+                below[of.row] > LITTLE * sum(of.space) for of in (inner, *known)
+            )
+            if does and not any(calls):
+                return True
+        return False
 
     def together_with_moved(
         self, names: Sequence[str]
@@ -580,7 +602,7 @@ class Sites:
         for some, others in ((gone, came), (came, gone)):
             for inner in some:
                 calling = [one for one in others if inner.name in under[one][1]]
-                if calling:
+                if calling and not self._does_for_others(inner, calling):
                     nearest = min(calling, key=lambda one: sum(under[one][0].space))
                     found.append((nearest, inner))
         named = [site for pair in found for site in pair]
@@ -637,7 +659,9 @@ class Sites:
         """
         space, objects = ((base, new) for base, new in amounts.tolist())
         exact, missing = self._exact, self._missing_objects
-        alone = self._agree and (amounts >= np.multiply(1 - MINOR, self._held)).all()
+        others = np.subtract(self._held, amounts)
+        alone = self._agree and bool((others[0] <= MINOR * amounts[0]).all())
+        alone &= bool((others[1] < _CUT_OFF / 2).all())
         known = self._objects if alone else None
         if known is not None and self._pay_alone(under or [name], cum=bool(under)):
             # The tiny objects that profiles miss are its own too.
@@ -917,8 +941,10 @@ def within(totals: Allocated, site: Site) -> Site:
         objects = base, new
         # As many as before are no change, whatever others make.
         alike = (base == new) == (totals.objects[0] == totals.objects[1])
+        # Others make what it does not, but for tiny ones that profiles miss.
+        missed = max(_CUT_OFF, site.missing)
         if alike and all(
-            -MINOR * all_ <= own - all_ <= _CUT_OFF for all_, own in counts
+            -min(MINOR * all_, missed) <= own - all_ <= _CUT_OFF for all_, own in counts
         ):
             objects = totals.objects
     return site._replace(space=space, objects=objects)

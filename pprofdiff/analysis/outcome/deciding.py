@@ -442,9 +442,16 @@ def _rounds(measure: Measure, units: Sequence[Unit] = ()) -> str:
 
 
 def _nearest(units: Sequence[Unit], same: float) -> Unit | None:
-    """Return the unit whose change is largest next to its interval, None for none."""
+    """Return the unit whose change is largest next to its interval, None for none.
+
+    One that allocates otherwise runs what changed: it comes before others.
+    """
     found = [
-        (abs(log(cost.ratio)) / log(cost.high / cost.low), unit)
+        (
+            _allocates_otherwise(unit),
+            abs(log(cost.ratio)) / log(cost.high / cost.low),
+            unit,
+        )
         for unit in units
         for cost in [unit.cost]
         if not unit.rewritten
@@ -452,7 +459,12 @@ def _nearest(units: Sequence[Unit], same: float) -> Unit | None:
         and cost.low < cost.high
         and abs(log(cost.ratio)) > same
     ]
-    return max(found, key=lambda one: one[0])[1] if found else None
+    return max(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _allocates_otherwise(unit: Unit) -> bool:
+    """Return whether a benchmark's counts of bytes or objects per op differ."""
+    return any(unit.differing(count) is not None for count in ALLOCATED.values())
 
 
 def _together(

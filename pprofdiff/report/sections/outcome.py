@@ -118,13 +118,17 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     return [*shown, *_counts(outcome)]
 
 
-def _counts(outcome: Outcome) -> list[str]:
-    """Return the counts per op: as means, or in how many benchmarks they changed."""
+def _counts(outcome: Outcome, mean: str = "") -> list[str]:
+    """Return the counts per op: as means, or in how many benchmarks they changed.
+
+    `mean` precedes each mean.
+    """
     both, said = _counted_both_ways(outcome)
     exact = outcome.verdict == "unknown" and not outcome.contrary
     means = [
-        _count(one, values=not outcome.units, exact=exact)
+        said if said.endswith("unchanged") else f"{mean}{said}"
         for one in outcome.counted
+        for said in [_count(one, values=not outcome.units, exact=exact)]
         # A count that is 0 on both sides is not shown.
         if counts(one) not in _NONE and one.unit not in both
     ]
@@ -203,7 +207,8 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         if not mixed:
             ways = first.of_turns and _counted_both_ways(outcome)[0]
             # Then no mean describes them, of time neither.
-            said = ", ".join(_counts(outcome)) if ways else f"{mean} {figures}"
+            counted = ", ".join(_counts(outcome, mean="geomean "))
+            said = counted if ways else f"{mean} {figures}"
             headline += f"; {said}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []

@@ -1830,6 +1830,30 @@ def test_sites_that_add_up_to_the_change_are_named_together():
 GC = ("runtime.gcBgMarkWorker",)
 
 
+@pytest.mark.parametrize(
+    ("others", "title"), [(0, "p.F with p.G allocates more"), (3, "p.G allocates now")]
+)
+def test_a_callee_that_does_the_work_of_several_is_not_joined_with_one(others, title):
+    """F parsed, and calls G now to do so. So do the others, which F calls."""
+    rest = {path("Rest"): (3, 900)}
+    base, new = {path("F"): (20, 18_000)}, {path("G", "F"): (30, 30_000)}
+    for i in range(others):
+        base[path(f"P{i}", "F")] = (10, 7_000)
+        new[path("G", f"P{i}", "F")] = (100, 90_000)
+        new[path(f"P{i}", "F")] = (1, 600)
+    sides = [Unit({path("F"): 600}, rest | made) for made in (base, new)]
+    (first, *_) = report_of(compared(*sides)).findings.causes
+    assert read(first.title)[0].startswith(title)
+    assert "All other functions" not in first.text
+
+
+def test_a_site_has_no_more_objects_than_its_own():
+    """Others make 7 of 1,007 objects in new."""
+    totals = Allocated((153_000.0, 100_000.0), (1_023.0, 1_007.0))
+    own = site((152_900.0, 47_000.0), missing=1.9)._replace(objects=(1_021.0, 1_000.0))
+    assert within(totals, own).objects == (1_021.0, 1_000.0)
+
+
 def test_where_no_place_is_sure_the_whole_operation_is_the_cause():
     """Few samples: Do, which the benchmark calls alone, has next to all of them."""
     base, new = (

@@ -159,6 +159,20 @@ def test_of_several_benchmarks_the_one_that_needs_least_time_is_named():
     assert re.match(r"to show a change of [\d.]+% in A, ", got.needs)
 
 
+def test_a_benchmark_that_allocates_otherwise_is_the_one_to_measure():
+    """A changed more next to its interval, but B is known to run what changed."""
+
+    def side(cost, size):
+        other = path("G", bench="B")
+        return [
+            Unit({path("F", bench="A"): cost}, name="A", noise=0.3),
+            Unit({other: 600 + cost // 12}, {other: (1, size)}, name="B", noise=0.5),
+        ]
+
+    got = outcome(compared(side(600, 64), side(660, 96)))
+    assert re.match(r"to show a change of [\d.]+% in B, ", got.needs)
+
+
 def test_a_verdict_needs_nothing_more():
     for new in (Unit(F), Unit({path("F"): 1200})):
         assert of(Unit(F), new)[0].needs == ""

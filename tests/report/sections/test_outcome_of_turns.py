@@ -281,6 +281,18 @@ def test_counts_of_benchmarks_that_go_both_ways_have_no_mean():
     assert "more B/op in 1 and fewer in 1 of 3, allocs/op unchanged" in said
 
 
+def test_the_mean_of_the_other_count_of_an_open_verdict_has_its_name():
+    def side(*made):
+        return [
+            one._replace(allocated={F: counts}, noise=0.5)
+            for one, counts in zip(THREE, made, strict=True)
+        ]
+
+    old = side((3, 100), (3, 300), (3, 50))
+    headline, _ = sentences(old, side((2, 50), (3, 600), (3, 50)))
+    assert "more B/op in 1 and fewer in 1 of 3, geomean allocs/op −" in headline
+
+
 def test_counts_that_go_the_same_both_ways_are_one():
     def side(*made):
         return [

@@ -714,13 +714,14 @@ class Carriers:
         )
         return bool(whole) and abs(of_caller - whole) <= MINOR * abs(whole)
 
-    def inlined_once(self, callee: str, rows: Sequence[int]) -> bool:
-        """Return whether one build alone inlines a function into some others.
+    def inlined_once(self, callee: str, rows: Sequence[int] = ()) -> bool:
+        """Return whether one build alone inlines a function, into some others if given.
 
-        What it returns is then allocated on a line of theirs.
+        What it returns is then allocated on a line of theirs, or on none's.
         """
         names = self.diff.paired_functions.names
-        keys = np.array([row * len(names) + names.index(callee) for row in rows])
+        into = rows or range(len(names))
+        keys = np.array([row * len(names) + names.index(callee) for row in into])
         base, new = (bool(side.of(keys).any()) for side in inlined_calls_of(self.diff))
         return base != new
 

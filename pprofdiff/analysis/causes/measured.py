@@ -628,7 +628,7 @@ def _of_site(
     verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
     text = _share(view, counted, alone=len(sites) == 1)
     if site.helpers:
-        verb, inside = _with_helpers(site, fewer=fewer)
+        verb, inside = _with_helpers(site, space, fewer=fewer)
         text = f"{text} {inside}".strip()
     elif not site.gone:
         text = f"{text} {resized(view.totals, site)}".strip()
@@ -877,8 +877,13 @@ def _first(names: Sequence[str]) -> str:
     return listed([*shown, *others(len(names) - NAMED)])
 
 
-def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
-    """Return the verb of a site with its helpers, and the sentence that names them."""
+def _with_helpers(
+    site: Site, counted: tuple[float, float], *, fewer: bool
+) -> tuple[str, str]:
+    """Return the verb of a site with its helpers, and the sentence that names them.
+
+    Or "" if the `counted` bytes are others: each alone has set-up as well.
+    """
     first = max(site.helpers, key=lambda one: sum(one.space))
     verb = f"allocates {'less' if fewer else 'more'}:"
     if site.is_cum:
@@ -890,6 +895,7 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
     if not all(site.space):
         verb = "allocates now:" if site.space[1] else _NOTHING
     side = "new" if first.space[1] > first.space[0] else "base"
+    reads = _reads_as(counted, site.space)
     amount = f"{arrow(*first.space, 'B')}/op"
     called = place_words.called(first.name)
     if len(site.helpers) == 1:
@@ -899,15 +905,20 @@ def _with_helpers(site: Site, *, fewer: bool) -> tuple[str, str]:
             for both, one in zip(site.space, first.space, strict=True)
         )
         outer = f"{place_words.called(site.name)} {arrow(base, new, 'B')}/op"
-        return f"with {called} {verb}", f"Each alone: {outer}, {called} {amount}."
+        alone = f"Each alone: {outer}, {called} {amount}." if reads else ""
+        return f"with {called} {verb}", alone
     only = "almost only" if any(all(one.space) for one in site.helpers) else "only"
     who = (
         f"{count(len(site.helpers))} functions below it that allocate {only} in {side}"
     )
-    return (
-        f"with {who} {verb}",
-        f"The largest of them is {called}: {amount}.",
-    )
+    largest = f"The largest of them is {called}: {amount}." if reads else ""
+    return f"with {who} {verb}", largest
+
+
+def _reads_as(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Return whether (base, new) pairs are the same to two digits."""
+    sizes = zip(one, other, strict=True)
+    return all(f"{mine:.2g}" == f"{its:.2g}" for mine, its in sizes)
 
 
 def _falls(*pairs: tuple[float, float]) -> bool:

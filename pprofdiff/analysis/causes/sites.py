@@ -138,6 +138,8 @@ class Allocated(NamedTuple):
 # Bytes in profiles and benchmarks agree within this part, except for tiny blocks and
 # the profiler's own.
 _AGREE = 0.1
+# So little of a change may be set-up, spread over different operation counts.
+_SET_UP = 0.2
 # Benchmarks print whole B/op and allocs/op, without the fraction
 # (testing.BenchmarkResult.AllocsPerOp).
 _CUT_OFF = 1
@@ -359,8 +361,10 @@ class Sites:
             for own, said in zip(held, counted, strict=True)
         )
         # Next to what the other side allocates, a little set-up does not matter.
+        of_change = 0.0 if counted is None else _SET_UP * abs(counted[1] - counted[0])
         self._agree = counted is not None and all(
-            abs(own - said) <= max(_AGREE * max(own, said), _TINY, MINOR * max(counted))
+            abs(own - said)
+            <= max(_AGREE * max(own, said), _TINY, MINOR * max(counted), of_change)
             for own, said in zip(held, counted, strict=True)
         )
 

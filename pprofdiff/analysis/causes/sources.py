@@ -996,9 +996,12 @@ def _with_related(
             one
             for one in related
             # What runs before a call changes what that costs, not what it allocates,
-            # but for calls that do not happen any more.
+            # but for calls that do not happen any more, and if the caller is inlined.
             if not (
-                one.before and not one.ended and own.diff.sample_type.type in ALLOCATED
+                one.before
+                and not one.ended
+                and own.diff.sample_type.type in ALLOCATED
+                and not own.inlined_once(one.lines.function)
             )
             and (
                 one.calls

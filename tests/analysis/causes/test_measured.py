@@ -1847,6 +1847,19 @@ def test_a_callee_that_does_the_work_of_several_is_not_joined_with_one(others, t
     assert "All other functions" not in first.text
 
 
+@pytest.mark.parametrize(
+    ("counted", "agrees"), [((9.0, 9_270.0), True), ((4_000.0, 9_270.0), False)]
+)
+def test_of_a_large_change_a_part_may_be_set_up(counted, agrees):
+    """Profiles have 8 and 8,200 bytes of an operation."""
+    made = ((1, 8), (10, 8_200))
+    comparison = compared(*(Unit({path("F"): 600}, {path("F"): one}) for one in made))
+    allocated = comparison.work.allocated | {"alloc_space": counted}
+    work = comparison.work._replace(allocated=allocated)
+    (site,) = Sites.of(replace(comparison, work=work)).all
+    assert site.agrees is agrees
+
+
 def test_a_site_has_no_more_objects_than_its_own():
     """Others make 7 of 1,007 objects in new."""
     totals = Allocated((153_000.0, 100_000.0), (1_023.0, 1_007.0))

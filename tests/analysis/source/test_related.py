@@ -1384,3 +1384,24 @@ def test_of_several_changed_places_the_one_with_most_samples_leads(tmp_path):
     (first,) = changed.source.lines
     assert first.numbers == "8"
     assert [one.numbers for one in changed.source.near] == ["4", "6", "10"]
+
+
+@pytest.mark.parametrize("inlined", [True, False])
+def test_what_one_build_alone_inlines_is_known_by_the_frames_of_a_location(inlined):
+    frames = Frame("m.F", "/b/m/f.go", 6, 5), FRAMES["m.(*T).Outer"]
+    apart = tuple(Place((frame,), 100 + i) for i, frame in enumerate(frames))
+    together = (Place(frames, 100),) if inlined else apart
+    sides = [
+        Side(
+            label,
+            (Capture(label, "profile", built([Sample(stack, (9, 90 * MS))], CPU)),),
+        )
+        for label, stack in (("base", apart), ("new", together))
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    names = comparison.cpu.paired_functions.names
+    carriers = Carriers(comparison.cpu, sources=None)
+    outer = names.index("m.(*T).Outer")
+    assert carriers.inlined_once("m.F", [outer]) is inlined
+    assert carriers.inlined_once("m.F") is inlined
+    assert not carriers.inlined_once("m.(*T).Outer")

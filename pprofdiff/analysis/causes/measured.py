@@ -78,7 +78,6 @@ from pprofdiff.analysis.causes.wording import (
 from pprofdiff.analysis.judge.scaling import Normalization
 from pprofdiff.analysis.policy import (
     COVERS,
-    FEW_SAMPLES,
     LITTLE,
     MAJOR,
     MINOR,
@@ -92,7 +91,7 @@ from pprofdiff.goruntime.names import strip_type_arguments
 from pprofdiff.goruntime.readable import distinct_names
 
 # Of a function that allocated, and perhaps is not called any more.
-_NOTHING = "allocates nothing now:"
+_NOTHING = "no longer allocates:"
 
 
 class _Runtime(NamedTuple):
@@ -560,7 +559,8 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
-    if not any(is_large(view.totals, site) for site in view.sites.all):
+    any_large = any(is_large(view.totals, site) for site in view.sites.all)
+    if not (any_large or view.totals.changed):
         return []
     # The other half of a move may itself be too small to report, or amortized.
     unnamed = [s for s in without_moved(view.sites.all) if s.name not in named]
@@ -625,7 +625,7 @@ def _of_site(
     space, objects = counted.space, counted.objects
     name = place_words.called(site.name)
     fewer = _falls(space, objects if site.exact else space)
-    verb = _left(view.cpu, site) or _verb(counted, fewer=fewer)
+    verb = _verb(counted, fewer=fewer)
     text = _share(view, counted, alone=len(sites) == 1)
     if site.helpers:
         verb, inside = _with_helpers(site, space, fewer=fewer)
@@ -783,20 +783,6 @@ def _whose(site: Site, called: list[str]) -> str:
     """Return whose CPU a site's is, with functions that it calls on one side only."""
     whose = "Their CPU" if site.helpers else "Its CPU"
     return f"{whose} and that of {first_functions(called)}" if called else whose
-
-
-def _left(cpu: CPUComparison | None, site: Site) -> str:
-    """Return a verb for a site of base with a few samples there and none in new, or "".
-
-    It may not be called any more.
-    """
-    if cpu is None or site.space[1]:
-        return ""
-    sides = map(cpu.cum_at, cpu.rows_of([site.name]).tolist())
-    left = any(
-        not new and base >= FEW_SAMPLES * cpu.model.worth[0] for base, new in sides
-    )
-    return f"has samples in {cpu.diff.base.label} only:" if left else ""
 
 
 def _worth_saying(view: _View, cpu: CPUComparison, own: Claim, delta: float) -> bool:

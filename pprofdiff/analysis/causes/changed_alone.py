@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -71,14 +71,18 @@ class Ran(NamedTuple):
     benchmarks: tuple[str, ...]
 
 
-def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
+def changed_alone(
+    carriers: Carriers, ran: Ran | None, known: Collection[str] = ()
+) -> Finding | None:
     """Return which functions with samples changed; None if unsure.
+
+    Next to causes with lines of `known` functions, those with much of the CPU alone.
 
     Modules may differ in version, so the text of every function outside Go must be
     known in both builds. Where else code changed in the packages is added, as a
     constant has no samples. Only functions that `ran` are named, if given.
     """
-    if not _all_read(carriers):
+    if not (known or _all_read(carriers)):
         return None
     diff = carriers.diff
     names, cum = list(diff.paired_functions.names), diff.paired_functions.raw("cum")
@@ -92,6 +96,15 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
         for row in carriers.by_row
         if ran is None or names[row] in ran.functions
     }
+    if known:
+        whole = sum(diff.normalization.scaled(*diff.totals))
+        size = {
+            row: own
+            for row, own in size.items()
+            if names[row] not in known and own >= MAJOR * whole
+        }
+        if not size:
+            return None
     # What both sides declare comes first, and last what is not the program's own.
     alone = {row: not all(_sides(carriers, row)) for row in size}
     order = {
@@ -105,7 +118,7 @@ def changed_alone(carriers: Carriers, ran: Ran | None) -> Finding | None:
     named = [found for row, found in carriers.looked_up if row in same]
     places = [
         place
-        for place in _changed_places(carriers)
+        for place in (() if known else _changed_places(carriers))
         if _silent([*changed, *(named if place.hunk else ())], place)
     ]
     profile = "CPU profile" if diff.is_cpu else f"{diff.name} profile"

@@ -152,6 +152,15 @@ def with_source(
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
             carried.insert(len(carried) if causes else 0, changed)
+    elif comparison.measured and same is None and _only_sites(carried):
+        # Time is open: what changed on the CPU may well be another place.
+        named = {name for one in carried for name in _functions_of(one)}
+        found = (
+            changed_alone(replace(one, least=0.0), None, named)
+            for one in carriers
+            if one.diff.is_cpu
+        )
+        carried += [one for one in found if one is not None]
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
@@ -343,6 +352,20 @@ def _is_of_any(finding: Finding, units: Sequence[Unit]) -> bool:
     """Return whether a finding is of one of some units, or of the whole."""
     names = finding.unit.split(", ")
     return not (units and finding.unit) or any(unit.name in names for unit in units)
+
+
+def _only_sites(findings: Sequence[Finding]) -> bool:
+    """Return whether all causes are allocation sites without CPU of their own."""
+    causes = [one for one in findings if one.severity != "info"]
+    return bool(causes) and all(one.site and not one.timed for one in causes)
+
+
+def _functions_of(finding: Finding) -> set[str]:
+    """Return the functions that a finding names, itself or by their lines."""
+    source = finding.source
+    related = () if source is None else (one.lines for one in source.related)
+    lines = () if source is None else (*source.lines, *source.near, *related)
+    return {*finding.functions, *finding.names, *(one.function for one in lines)}
 
 
 def _without_lines(

@@ -1405,3 +1405,24 @@ def test_what_one_build_alone_inlines_is_known_by_the_frames_of_a_location(inlin
     assert carriers.inlined_once("m.F", [outer]) is inlined
     assert carriers.inlined_once("m.F") is inlined
     assert not carriers.inlined_once("m.(*T).Outer")
+
+
+@pytest.mark.parametrize(("cost", "said"), [(300, True), (10, False)])
+def test_where_time_is_open_changed_code_with_much_of_the_cpu_is_named(
+    tmp_path, cost, said
+):
+    """A allocates more by its own line; B changed as well, and the CPU is open."""
+    body = "package p\n\nfunc %s() {\n\twork%s()\n}\n"
+    files = [{f"{n.lower()}.go": body % (n, mark) for n in "AB"} for mark in ("", "2")]
+    files[0]["f_test.go"] = TESTS_OF_F
+    loop = path("F")[1:]
+    a, b = (((f"{PACKAGE}.{n}", f"/b/p/{n.lower()}.go", 4), *loop) for n in "AB")
+    rest = path("Rest")
+    sides = [
+        Unit({b: cost, rest: 600}, {a: (10 * size, 640 * size)}, noise=0.3)
+        for size in (1, 2)
+    ]
+    written = text(reported_in_p(tmp_path, compared(*sides), *files))
+    assert "1. p.A (a.go:4, " in written
+    also = "Also: p.B (b.go:4) changed and is in the CPU profile"
+    assert (also in written) is said

@@ -71,7 +71,7 @@ class Comparison(Reported):
             source = finding.source
             if source is None:
                 continue
-            for one in (*source.lines, *source.near, *source.only):
+            for one in (*source.own, *source.only):
                 side = "base" if one.gone else "new"
                 costs: tuple[object, ...] = (None,) * 4
                 if one.base or one.new:

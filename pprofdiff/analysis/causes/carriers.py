@@ -714,15 +714,17 @@ class Carriers:
         )
         return bool(whole) and abs(of_caller - whole) <= MINOR * abs(whole)
 
-    def inlined_once(self, callee: str, rows: Sequence[int] = ()) -> bool:
+    def inlined_once(self, callee: str, rows: Sequence[int] | None = None) -> bool:
         """Return whether one build alone inlines a function, into some others if given.
 
         What it returns is then allocated on a line of theirs, or on none's.
         """
-        names = self.diff.paired_functions.names
-        into = rows or range(len(names))
-        keys = np.array([row * len(names) + names.index(callee) for row in into])
-        base, new = (bool(side.of(keys).any()) for side in inlined_calls_of(self.diff))
+        row = self.diff.paired_functions.names.index(callee)
+        both = (side.callers_of(row) for side in inlined_calls_of(self.diff))
+        base, new = (
+            bool(value[True if rows is None else np.isin(caller, rows)].any())
+            for caller, value in both
+        )
         return base != new
 
     def stays(self, row: int) -> bool:

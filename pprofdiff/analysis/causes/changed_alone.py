@@ -76,11 +76,10 @@ def changed_alone(
 ) -> Finding | None:
     """Return which functions with samples changed; None if unsure.
 
-    Next to causes with lines of `known` functions, those with much of the CPU alone.
-
     Modules may differ in version, so the text of every function outside Go must be
     known in both builds. Where else code changed in the packages is added, as a
-    constant has no samples. Only functions that `ran` are named, if given.
+    constant has no samples. Only functions that `ran` are named, if given. Next to
+    causes with lines of `known` functions, only others with much of the CPU are.
     """
     if not (known or _all_read(carriers)):
         return None
@@ -138,8 +137,7 @@ def changed_alone(
     if first:
         # What the title says of the functions is that these lines changed.
         source = with_others(carriers, first, _leading(carriers, first))
-        every = (one.place for one in (*source.lines, *source.near))
-        source = source._replace(holding=frozenset(every))
+        source = source._replace(holding=frozenset(one.place for one in source.own))
     finding = Finding(
         CHANGED_ALONE,
         title,

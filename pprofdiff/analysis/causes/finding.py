@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -176,6 +176,12 @@ def with_spans(finding: Finding) -> Finding:
         counted=counted,
         spans=(*finding.spans, *of_title, *of_text, *of_advice),
     )
+
+
+def only_counted(findings: Sequence[Finding]) -> bool:
+    """Return whether all causes are allocation sites without CPU; False for none."""
+    causes = [one for one in findings if one.severity != "info"]
+    return bool(causes) and all(one.site and not one.timed for one in causes)
 
 
 class Explained(NamedTuple):

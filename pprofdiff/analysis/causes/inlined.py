@@ -38,6 +38,12 @@ class Inlined(NamedTuple):
     value: Column
     most: Column
 
+    def callers_of(self, row: int) -> tuple[Column, Column]:
+        """Return what calls of a function are inlined into, as rows, and the values."""
+        size = len(self.most)
+        mine = self.key % size == row
+        return self.key[mine] // size, self.value[mine]
+
     def of(self, keys: Column) -> Column:
         """Return the values of other keys, 0 for those not here."""
         if not len(self.key):
@@ -113,7 +119,7 @@ def _inlined_parts(cpu: CPUComparison, row: int) -> list[float]:
     """Return the inlined part of calls on (base, new), empty if one has too few."""
     parts = []
     for calls, worth in zip(inlined_calls(cpu), cpu.model.worth, strict=True):
-        inlined = int(calls.value[calls.key % len(cpu.names) == row].sum())
+        inlined = int(calls.callers_of(row)[1].sum())
         whole = inlined + int(calls.most[row])
         if whole < FEW_SAMPLES * worth:
             return []
@@ -125,9 +131,7 @@ def inlining_caller(cpu: CPUComparison, row: int) -> int | None:
     """Return the function that nearly all calls are inlined in on both sides."""
     callers = set[int | None]()
     for calls in inlined_calls(cpu):
-        size = len(calls.most)
-        mine = calls.key % size == row
-        caller, value = calls.key[mine] // size, calls.value[mine]
+        caller, value = calls.callers_of(row)
         best = int(np.argmax(value)) if len(value) else -1
         most = NEARLY_ALL * (int(value.sum()) + int(calls.most[row]))
         large = best >= 0 and 0 < most <= value[best]

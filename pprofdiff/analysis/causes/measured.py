@@ -128,6 +128,11 @@ class _View(NamedTuple):
     texts: Texts | None
     of_unit: bool
 
+    @property
+    def every(self) -> Sequence[Site]:
+        """All changed allocation sites."""
+        return () if self.sites is None else self.sites.all
+
 
 def causes_of_measured(case: Case, *, moved: bool, of_unit: bool = False) -> Findings:
     """Return what changed per op, the largest explanation first.
@@ -262,8 +267,7 @@ def _may_be_said(
         found = [_with_its_callees(cpu, one, found) for one in found]
     if view.texts is not None:
         found = by_text(cpu, program, found, view.texts, is_said)
-    sites = _worth_reporting(view, set())
-    if known and not sites and not any(map(is_said, found)):
+    if known and not (any(map(is_said, found)) or _worth_reporting(view, set())):
         every = operation(cpu, program)
         found = found if every is None else [with_callees(cpu, program, every)]
     return found
@@ -559,20 +563,19 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     """Return the changed sites that no place covers."""
     if view.sites is None:
         return []
-    any_large = any(is_large(view.totals, site) for site in view.sites.all)
-    if not (any_large or view.totals.changed):
+    large = any(is_large(view.totals, site) for site in view.every)
+    if not (large or view.totals.changed):
         return []
     # The other half of a move may itself be too small to report, or amortized.
-    unnamed = [s for s in without_moved(view.sites.all) if s.name not in named]
+    unnamed = [s for s in without_moved(view.every) if s.name not in named]
     left = replaced(view.sites.with_callee(view.sites.with_helpers(unnamed)))
     left = view.sites.with_own_callees(left)
-    large = [
-        site for site in left if _is_known(view, site) and is_large(view.totals, site)
-    ]
-    found = view.sites.with_common_caller(large)
+    found = view.sites.with_common_caller(
+        [one for one in left if _is_known(view, one) and is_large(view.totals, one)]
+    )
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
-    known = [site for site in view.sites.all if site.name in named]
+    known = [site for site in view.every if site.name in named]
     found = needed(view.totals, kept, known)[:NAMED]
     if known or adding_up(view.totals, found):
         return found
@@ -583,15 +586,11 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
 
 def _is_work_of(view: _View, site: Site) -> bool:
     """Return whether what changed the other way calls a site, which does its work."""
-    if view.sites is None:
-        return False
-    rises = site.space[1] > site.space[0]
+    change = site.space[1] - site.space[0]
     others = [
-        one.name
-        for one in view.sites.all
-        if one.space[0] != one.space[1] and (one.space[1] > one.space[0]) != rises
+        one.name for one in view.every if (one.space[1] - one.space[0]) * change < 0
     ]
-    return bool(others) and site.name in view.sites.inside(others)
+    return view.sites is not None and site.name in view.sites.inside(others)
 
 
 def _is_known(view: _View, site: Site) -> bool:
@@ -655,10 +654,10 @@ def _of_site(
     whole = not site.helpers and not site.gone
     if whole and (below := [*_through(view, site), *_grows(cpu, site)]):
         text = f"{text} In it: {', '.join(below)}.".strip()
-    every = () if view.sites is None else view.sites.all
-    aside = goes_both_ways(view.totals, every, site) or _is_work_of(view, site)
-    if number == len(sites) and not aside:
-        text = f"{text} {taken_back(view.totals, sites, every)}".strip()
+    if number == len(sites) and not (
+        goes_both_ways(view.totals, view.every, site) or _is_work_of(view, site)
+    ):
+        text = f"{text} {taken_back(view.totals, sites, view.every)}".strip()
     explains = cpu.delta(claim) if cpu and claim else None
     part = part_of_all(view.totals, site)
     weight = 0.35 * part
@@ -697,8 +696,7 @@ def _share(view: _View, site: Site, *, alone: bool) -> str:
 
     Where others allocate more and less, parts of what is left read as no more than it.
     """
-    every = () if view.sites is None else view.sites.all
-    if goes_both_ways(view.totals, every, site):
+    if goes_both_ways(view.totals, view.every, site):
         return ""
     text = share_of_change(view.totals, site, alone=alone)
     if not view.of_unit or not text:

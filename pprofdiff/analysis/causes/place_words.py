@@ -108,7 +108,8 @@ def title(cpu: CPUComparison, place: Place, *, runs: bool = False) -> str:
     takes, uses = ("take", "use") if len(place.callers) > 1 else ("takes", "uses")
     left = place.whole and all(cpu.cum_at(place.row))
     delta = place.delta(cpu)
-    if left and not (place.base and place.new and which(cpu, place) != _ONE_SIDED):
+    both = place.base and place.new
+    if left and (not both or which(cpu, place) == _ONE_SIDED):
         if cpu.in_shares:
             return f"{whose} {cpu.moves(delta)}: {size}"
         return f"{whose} {uses} {'more' if delta > 0 else 'less'} {noun}: {size}"

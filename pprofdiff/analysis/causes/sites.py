@@ -788,26 +788,23 @@ def needed(
     """
     rest: dict[str, float] = {}
     for site in known:
-        for unit, whole, part in _known(totals, site):
-            change = rest.get(unit, whole[1] - whole[0])
-            rest[unit] = change - (part[1] - part[0])
+        for unit, (own, whole) in _changes(totals, site).items():
+            rest[unit] = rest.get(unit, whole) - own
     may = [site for site in sites if not _is_lost_in(totals, site)]
     if not known and (every := adding_up(totals, may)):
         return every
     kept = list[Site]()
     for site in may:
-        sizes = list(_known(totals, site))
-        changes = {unit: whole[1] - whole[0] for unit, whole, _ in sizes}
-        mine = {unit: part[1] - part[0] for unit, _, part in sizes}
-        left = {unit: rest.get(unit, change) for unit, change in changes.items()}
+        changes = _changes(totals, site)
+        left = {unit: rest.get(unit, whole) for unit, (_, whole) in changes.items()}
         nearer = any(
-            abs(left[unit]) >= LITTLE * abs(change)
-            and abs(left[unit] - mine[unit]) < abs(left[unit])
-            for unit, change in changes.items()
+            abs(left[unit]) >= LITTLE * abs(whole)
+            and abs(left[unit] - own) < abs(left[unit])
+            for unit, (own, whole) in changes.items()
         )
         if nearer or not (kept or known) or not changes:
             kept.append(site)
-            rest |= {unit: left[unit] - mine[unit] for unit in changes}
+            rest |= {unit: left[unit] - own for unit, (own, _) in changes.items()}
     return kept
 
 
@@ -818,10 +815,7 @@ def adding_up(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
     """
     large = list[tuple[Site, list[_Pair]]]()
     for site in sites:
-        changes = [
-            (part[1] - part[0], whole[1] - whole[0])
-            for _, whole, part in _known(totals, site)
-        ]
+        changes = list(_changes(totals, site).values())
         if any(abs(own) >= GOOD_PART * abs(whole) > 0 for own, whole in changes):
             large.append((site, changes))
     for size in range(1, NAMED + 1):
@@ -838,10 +832,7 @@ def adding_up(totals: Allocated, sites: Sequence[Site]) -> list[Site]:
 
 def _is_lost_in(totals: Allocated, site: Site) -> bool:
     """Return whether a site takes back little of the change in bytes, or in objects."""
-    changes = [
-        (part[1] - part[0], whole[1] - whole[0])
-        for _, whole, part in _known(totals, site)
-    ]
+    changes = _changes(totals, site).values()
     little = [
         own * whole < 0 and abs(own) < MUCH * abs(whole) for own, whole in changes
     ]
@@ -1103,6 +1094,14 @@ def taken_back(totals: Allocated, sites: Sequence[Site], every: Sequence[Site]) 
     if len(whole_of) == 1:
         who = f"{called(whole_of[0].name)} allocates"
     return f"{who} {amount(abs(rest), 'B')}/op {way}."
+
+
+def _changes(totals: Allocated, site: Site) -> dict[str, _Pair]:
+    """Return by how much a site and all of them change per op, by unit of `_known`."""
+    return {
+        unit: (part[1] - part[0], whole[1] - whole[0])
+        for unit, whole, part in _known(totals, site)
+    }
 
 
 def _known(totals: Allocated, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:

@@ -29,7 +29,7 @@ from pprofdiff.analysis.causes.changed_alone import (
     only_tests_changed,
 )
 from pprofdiff.analysis.causes.cpu import OF_GC, CPUComparison
-from pprofdiff.analysis.causes.finding import Claim, Finding, Findings
+from pprofdiff.analysis.causes.finding import Claim, Finding, Findings, only_counted
 from pprofdiff.analysis.causes.place_words import called
 from pprofdiff.analysis.causes.places import below, is_benchmark, owned_by
 from pprofdiff.analysis.causes.sites import OBJECT
@@ -152,7 +152,7 @@ def with_source(
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
             carried.insert(len(carried) if causes else 0, changed)
-    elif comparison.measured and same is None and _only_sites(carried):
+    elif comparison.measured and same is None and only_counted(carried):
         # Time is open: what changed on the CPU may well be another place.
         named = {name for one in carried for name in _functions_of(one)}
         found = (
@@ -233,7 +233,7 @@ def _where_lines_run(
     if source is None or not finding.also:
         return finding
     related = (one.lines for one in source.related)
-    changed = [one.function for one in (*source.lines, *source.near, *related)][:1]
+    changed = [one.function for one in (*source.own, *related)][:1]
     every = (of_unit(names) for names in finding.also)
     if all(
         own is None or any(_runs(own.carriers, name))
@@ -354,17 +354,11 @@ def _is_of_any(finding: Finding, units: Sequence[Unit]) -> bool:
     return not (units and finding.unit) or any(unit.name in names for unit in units)
 
 
-def _only_sites(findings: Sequence[Finding]) -> bool:
-    """Return whether all causes are allocation sites without CPU of their own."""
-    causes = [one for one in findings if one.severity != "info"]
-    return bool(causes) and all(one.site and not one.timed for one in causes)
-
-
 def _functions_of(finding: Finding) -> set[str]:
     """Return the functions that a finding names, itself or by their lines."""
     source = finding.source
     related = () if source is None else (one.lines for one in source.related)
-    lines = () if source is None else (*source.lines, *source.near, *related)
+    lines = () if source is None else (*source.own, *related)
     return {*finding.functions, *finding.names, *(one.function for one in lines)}
 
 
@@ -972,7 +966,7 @@ def _with_callers(
 
     These give it other values, where it only takes other ones, or do what it did.
     """
-    (first, *_) = (*source.lines, *source.near)
+    (first, *_) = source.own
     own = all_carriers[source.diff]
     rows = _named(own.diff, [first.function])
     if not own.takes_others(rows):
@@ -994,9 +988,9 @@ def _with_related(
     These are in their callers, with `callees` in what they call on stacks and with
     `through` in what their callees call. Other changed functions are left out if they
     share stacks with another changed one, which may be the reason, unless exact counts
-    show that what changed is all below them. A change in the same
-    package that shares no stack with them is unrelated: it is named only if the package
-    has hardly any other.
+    show that what changed is all below them. A change in the same package that shares
+    no stack with them is unrelated: it is named only if the package has hardly any
+    other.
     """
     own = all_carriers[source.diff]
     if source.near and not (source.unchanged or source.lines):
@@ -1013,8 +1007,11 @@ def _with_related(
     for carriers in (own, *(one for one in all_carriers if one is not own)):
         theirs = _named(carriers.diff, source.unchanged)
         related = _on_stacks(all_carriers, carriers, theirs)
-        callers = (one.lines.function for one in related if one.calls)
-        paying = next((one for one in callers if carriers.pays_all(one, theirs)), "")
+        paying = ""
+        if any(one.through or one.far for one in related):
+            callers = (one.lines.function for one in related if one.calls)
+            pays = (one for one in callers if carriers.pays_all(one, theirs))
+            paying = next(pays, "")
         related = tuple(
             one
             for one in related

@@ -324,8 +324,9 @@ def _counted(turns: Turns) -> Iterator[Counted]:
         elif all((side > 0).all() for side in sides):
             # What varies from turn to turn changed by nothing that is known.
             alike = np.where(turns.varies[kind], sides[0], sides[1])
-            means = (float(np.exp(np.log(side).mean())) for side in (sides[0], alike))
-            base, new = means
+            base, new = (
+                float(np.exp(np.log(side).mean())) for side in (sides[0], alike)
+            )
         else:
             continue
         exact = turns.counts_exactly(kind)

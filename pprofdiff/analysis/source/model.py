@@ -110,3 +110,8 @@ class SourceOfFinding(NamedTuple):
     related: tuple[RelatedLines, ...] = ()
     only: tuple[ChangedLines, ...] = ()
     holding: frozenset[str] = frozenset()
+
+    @property
+    def own(self) -> tuple[ChangedLines, ...]:
+        """The changed lines of its functions, those that carry it first."""
+        return (*self.lines, *self.near)

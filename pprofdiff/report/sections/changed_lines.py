@@ -114,7 +114,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         return
     carrying = {one.function for one in source.lines}
     added = _added(source, finding)
-    with_new = _with(added, (*source.lines, *source.near)[0]) if added else ""
+    with_new = _with(added, source.own[0]) if added else ""
     # Short reports have the first note alone.
     with_new, related = _with_related(source, with_new)
     source = source._replace(related=related)
@@ -270,7 +270,7 @@ def _lead(lines: ChangedLines, when: str = "") -> str:
 
 def _added(source: SourceOfFinding, finding: Finding) -> list[ChangedLines]:
     """Return new functions to list with the first changed lines, which call them."""
-    first = (*source.lines, *source.near)[0:1]
+    first = source.own[:1]
     if not first or first[0].added or first[0].gone:
         return []
     if finding.site is not None and first[0].function not in finding.functions:
@@ -308,7 +308,7 @@ def _with_related(
 
     Returns it with the related lines that it does not name.
     """
-    (first, *_) = (*source.lines, *source.near, None)
+    (first, *_) = (*source.own, None)
     if first is None:
         return with_new, source.related
     types = [

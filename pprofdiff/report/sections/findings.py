@@ -12,6 +12,7 @@ from pprofdiff.analysis.causes.finding import (
     Explained,
     Finding,
     Findings,
+    only_counted,
 )
 from pprofdiff.analysis.causes.wording import listed
 from pprofdiff.analysis.control.totals import total_noise
@@ -112,13 +113,12 @@ def _only_counts(report: ReportModel, shown: Sequence[Finding]) -> bool:
 
     More of them explain no less time, and the other way round.
     """
-    causes = [one for one in shown if one.severity != "info"]
     way = {"slower": "worse", "faster": "better"}.get(report.outcome.verdict)
     return (
         report.comparison.measured
         and bool(way or report.outcome.moved)
-        and all(one.site is not None and not one.timed for one in causes)
-        and any(way in (None, one.direction) for one in causes)
+        and only_counted(shown)
+        and any(way in (None, one.direction) for one in shown if one.severity != "info")
     )
 
 

@@ -126,9 +126,9 @@ def _counts(outcome: Outcome, mean: str = "") -> list[str]:
     both, said = _counted_both_ways(outcome)
     exact = outcome.verdict == "unknown" and not outcome.contrary
     means = [
-        said if said.endswith("unchanged") else f"{mean}{said}"
+        text if text.endswith("unchanged") else f"{mean}{text}"
         for one in outcome.counted
-        for said in [_count(one, values=not outcome.units, exact=exact)]
+        for text in [_count(one, values=not outcome.units, exact=exact)]
         # A count that is 0 on both sides is not shown.
         if counts(one) not in _NONE and one.unit not in both
     ]
@@ -205,10 +205,10 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
     elif outcome.verdict == "unknown":
         headline = f"{verdict}: {_none_changed(outcome, first)}"
         if not mixed:
-            ways = first.of_turns and _counted_both_ways(outcome)[0]
-            # Then no mean describes them, of time neither.
-            counted = ", ".join(_counts(outcome, mean="geomean "))
-            said = counted if ways else f"{mean} {figures}"
+            said = f"{mean} {figures}"
+            if first.of_turns and _counted_both_ways(outcome)[0]:
+                # No mean describes them, of time neither.
+                said = ", ".join(_counts(outcome, mean="geomean "))
             headline += f"; {said}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []

@@ -33,12 +33,15 @@ def test_one_that_got_slower_is_found_next_to_others():
     )
 
 
-def test_one_run_a_side_shows_what_stands_out_of_the_others():
+def test_one_run_a_side_is_judged_by_how_far_runs_of_one_build_differ():
     base = bench({"A": 100, "B": 100, "C": 100, "D": 100})
-    beside_still = bench({"A": 327, "B": 102, "C": 99, "D": 98})
-    beside_moved = bench({"A": 327, "B": 177, "C": 164, "D": 162})
-    assert [u.name for u in decided(base, beside_still).moved] == ["A"]
-    assert decided(base, beside_moved).moved == ()
+    one = bench({"A": 327, "B": 102, "C": 99, "D": 98})
+    assert [u.name for u in decided(base, one).moved] == ["A"]
+    # What the verdict says of all of them holds for each.
+    all_ = decided(base, bench({"A": 270, "B": 280, "C": 275, "D": 268}))
+    assert all_.verdict == "slower"
+    assert {u.name for u in all_.moved} == {"A", "B", "C", "D"}
+    assert all_.together is not None
 
 
 @pytest.mark.slow

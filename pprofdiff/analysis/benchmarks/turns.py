@@ -21,7 +21,7 @@ from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import TURNS_TOGETHER
 from pprofdiff.analysis.judge.samples import mann_whitney
 from pprofdiff.analysis.judge.totals import InTurns
-from pprofdiff.analysis.policy import MINOR, SIMILAR
+from pprofdiff.analysis.policy import MAJOR, MINOR, SIMILAR
 from pprofdiff.model.benchmarks import Benchmarks, Result
 from pprofdiff.model.side import Capture, Side
 
@@ -274,10 +274,11 @@ def _once(base: _Values, new: _Values, key: BenchmarkKey) -> bool:
 
 
 def _is_remainder(*sides: Mapping[str, Sequence[float]]) -> bool:
-    """Return whether B/op changes by no more than the side without allocs/op has.
+    """Return whether B/op may change only because a process allocates some once.
 
-    What that allocates once is divided by its iterations: next to another number of
-    these it says nothing of an operation.
+    That is divided by its iterations: next to another number of these it says nothing
+    of an operation. It is all that a side without allocs/op has, and may be a little of
+    as many objects where fewer iterations go with more bytes.
     """
     space, objects = ALLOCATED.values()
     done = [float(np.median(side[_ITERATIONS])) for side in sides]
@@ -287,8 +288,12 @@ def _is_remainder(*sides: Mapping[str, Sequence[float]]) -> bool:
         for size, side in zip(made, sides, strict=True)
         if not any(side.get(objects, (1.0,)))
     ]
-    alone = len(left) == 1 and abs(made[1] - made[0]) <= left[0]
-    return alone and max(done) > SIMILAR * min(done)
+    change = made[1] - made[0]
+    alone = len(left) == 1 and abs(change) <= left[0]
+    as_many = len({float(np.median(side.get(objects, (1.0,)))) for side in sides}) == 1
+    little = as_many and abs(change) <= MAJOR * max(made)
+    little &= change * (done[1] - done[0]) < 0
+    return (alone or little) and max(done) > SIMILAR * min(done)
 
 
 def _values(side: Side) -> _Values | None:

@@ -14,8 +14,8 @@ from pprofdiff.analysis.benchmarks.compare import (
     ConfigDifference,
     Geomean,
 )
-from pprofdiff.analysis.benchmarks.units import better, in_bytes
-from pprofdiff.analysis.figures.costs import TIME
+from pprofdiff.analysis.benchmarks.units import better, in_bytes, tidy
+from pprofdiff.analysis.figures.costs import CPU, TIME
 from pprofdiff.analysis.judge.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.judge.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks
@@ -54,7 +54,7 @@ _OF_THESE_RUNS = (
     "p compares values of these runs; in time, runs of one build may differ as much."
 )
 # Units that depend on how busy the machine is.
-_TIMED = ("sec/op", "B/s")
+_TIMED = (tidy(TIME.printed).unit, tidy(CPU.printed).unit, "B/s")
 # With limited rows, all tables together have this many times the rows of one.
 _SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

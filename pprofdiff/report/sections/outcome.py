@@ -93,6 +93,7 @@ def _answer(outcome: Outcome) -> tuple[str, list[str]]:
     return headline, below
 
 
+_COUNTS = "B/op", "allocs/op"
 _ABOUT = (
     "CPU/op of a benchmark is its own samples by about the iterations that it ran; "
     "GC workers and the scheduler are in none."
@@ -108,14 +109,26 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
     if not first.of_turns:
         others = (f"{_amount(m)}{_doubt(first, m)}" for m in _others(outcome, first))
         return [_with_interval(first), *others]
+    return [*_of_all_turns(outcome, first), *_counts(outcome)]
+
+
+def _of_all_turns(outcome: Outcome, first: Measure) -> list[str]:
+    """Return the metrics of interleaved rounds.
+
+    Of several benchmarks, a mean without an interval says less than the table.
+    """
     # A mean of several benchmarks' costs is no benchmark's cost.
     single = not outcome.units
-    shown = [_of_turns(first, values=single, decided=outcome.decided)]
-    for one in outcome.measures:
-        if one is not first:
+    shown = []
+    for one in (first, *(other for other in outcome.measures if other is not first)):
+        if not single and not is_judged(*one.judged.bounds):
+            continue
+        if one is first:
+            shown.append(_of_turns(first, values=single, decided=outcome.decided))
+        else:
             said = f"{one.cost.noun} {change(one.judged.ratio)}"
             shown.append(f"{said}{_chance(outcome, first, one)}")
-    return [*shown, *_counts(outcome)]
+    return shown
 
 
 def _counts(outcome: Outcome, mean: str = "") -> list[str]:
@@ -132,29 +145,32 @@ def _counts(outcome: Outcome, mean: str = "") -> list[str]:
         # A count that is 0 on both sides is not shown.
         if counts(one) not in _NONE and one.unit not in both
     ]
-    others = [] if "allocs/op" in both else _without_mean(outcome)
-    return [*said, *means, *others]
+    return [*said, *means, *_without_mean(outcome)]
 
 
 def _without_mean(outcome: Outcome) -> list[str]:
-    """Return how many benchmarks allocate otherwise, if zeros allow no geomean."""
-    some = [unit for unit in outcome.allocating if unit.objects]
+    """Return in how many benchmarks a count without a mean changed, one way."""
+    found: dict[tuple[bool, int], list[str]] = {}
+    with_mean = {one.unit for one in outcome.counted}
+    for count in _COUNTS:
+        ways = _ways(outcome, count)
+        if count not in with_mean and len(set(ways)) == 1:
+            found.setdefault((ways[0], len(ways)), []).append(count)
     many = len(outcome.units)
-    if not some or any(one.unit == "allocs/op" for one in outcome.counted):
-        return []
-    more = any(one.new > one.base for unit in some if (one := unit.objects))
-    where = _every(many) if len(some) == many else f"{len(some)} of {many}"
-    sizes = {
-        unit.name: one
+    return [
+        f"{'more' if more else 'fewer'} {' and '.join(names)} in "
+        f"{_every(many) if some == many else f'{some} of {many}'}"
+        for (more, some), names in found.items()
+    ]
+
+
+def _ways(outcome: Outcome, count: str) -> list[bool]:
+    """Return whether benchmarks whose counts differ have more, for each of them."""
+    return [
+        one.new > one.base
         for unit in outcome.units
-        if (one := unit.differing("B/op")) and counts(one) != number(one, one.base)
-    }
-    alike = sizes.keys() == {unit.name for unit in some} and all(
-        (one.new > one.base) == more for one in sizes.values()
-    )
-    has_mean = any(one.unit == "B/op" for one in outcome.counted)
-    what = "B/op and allocs/op" if alike and not has_mean else "allocs/op"
-    return [f"{'more' if more else 'fewer'} {what} in {where}"]
+        if (one := unit.differing(count)) and counts(one) != number(one, one.base)
+    ]
 
 
 def _counted_both_ways(outcome: Outcome) -> tuple[set[str], list[str]]:
@@ -163,12 +179,8 @@ def _counted_both_ways(outcome: Outcome) -> tuple[set[str], list[str]]:
     A mean of both describes none of them.
     """
     found: dict[tuple[int, int], list[str]] = {}
-    for count in ("B/op", "allocs/op"):
-        ways = [
-            one.new > one.base
-            for unit in outcome.units
-            if (one := unit.differing(count)) and counts(one) != number(one, one.base)
-        ]
+    for count in _COUNTS:
+        ways = _ways(outcome, count)
         more, fewer = ways.count(True), ways.count(False)
         if more and fewer:
             found.setdefault((more, fewer), []).append(count)
@@ -187,6 +199,10 @@ def _every(many: int) -> str:
 def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
     """Return the outcome of several units of work: which changed, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
+    timed = not first.of_turns or bool(_of_all_turns(outcome, first))
+    # Without one of time, each mean is named as one.
+    counted = ", ".join(_counts(outcome, mean="geomean "))
+    means = _counts(outcome)
     every = _every(many)
     # Time is a geometric mean; with interleaved rounds, all metrics are.
     shown = {measure.id for measure in (first, *_others(outcome, first))}
@@ -201,15 +217,15 @@ def _units_text(outcome: Outcome, first: Measure) -> tuple[str, list[str]]:
         if outcome.contrary:
             verdict = "Both ways"
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
-        below += [] if mixed else [f"{capitalized(of_all)}: {figures}."]
+        only_means = timed or all(one.partition(" ")[0] in _COUNTS for one in means)
+        said = f"{of_all}: {figures}" if only_means and figures else counted
+        below += [] if mixed or not said else [f"{capitalized(said)}."]
     elif outcome.verdict == "unknown":
         headline = f"{verdict}: {_none_changed(outcome, first)}"
-        if not mixed:
-            said = f"{mean} {figures}"
-            if first.of_turns and _counted_both_ways(outcome)[0]:
-                # No mean describes them, of time neither.
-                said = ", ".join(_counts(outcome, mean="geomean "))
-            headline += f"; {said}"
+        # No mean describes what goes both ways, of time neither.
+        alone = not timed or (first.of_turns and _counted_both_ways(outcome)[0])
+        said = counted if alone else f"{mean} {figures}"
+        headline += "" if mixed or not said else f"; {said}"
         # The table has them, unless it leaves out rows.
         below += _allocating(outcome) if many > ROWS else []
     else:

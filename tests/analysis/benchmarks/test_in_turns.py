@@ -174,6 +174,21 @@ def test_bytes_of_the_side_without_objects_are_a_remainder(number, space, alike)
     assert not turns.alike("alloc_objects")
 
 
+@pytest.mark.parametrize(
+    ("number", "space", "alike"),
+    [(750, 3680, True), (750, 3810, False), (160, 3680, False)],
+)
+def test_a_little_of_as_many_objects_may_be_a_remainder(number, space, alike):
+    """150 iterations have 3,746 bytes each, 12 kB of them made before the first."""
+
+    def of(label, number, space):
+        result = f"BenchmarkX \t{number}\t10 ns/op\t{space} B/op\t10 allocs/op\n"
+        return side(label, "measured: in turns\npkg: p\n" + 20 * result)
+
+    turns = measured_in_turns(of("base", 150, 3746), of("new", number, space))
+    assert turns.alike("alloc_space") == alike
+
+
 def test_a_benchmark_that_one_side_has_alone_is_left_out():
     both, alone = Unit(F, name="A"), Unit(F, name="B")
     turns = measured_in_turns(made("base", both, alone), made("new", both))

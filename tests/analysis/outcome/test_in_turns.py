@@ -140,7 +140,7 @@ def test_what_is_open_says_how_much_longer_it_takes():
 def test_turns_of_one_or_two_layouts_do_not_show_how_much_they_vary():
     unit = Unit(F, noise=0.5)
     needs = {outcome(compared(unit, unit, runs=1, turns=n)).needs for n in range(4, 12)}
-    assert "too few rounds to decide: measure longer (--time)" in needs
+    assert "measure longer (--time)" in needs
     assert not any("vary" in one for one in needs)
 
 
@@ -246,7 +246,7 @@ def test_fewer_turns_than_an_observation_has_decide_nothing(turns):
     slow = [unit._replace(wall=13.0) if unit.name == "B" else unit for unit in units]
     got = outcome(compared(units, slow, runs=1, turns=turns))
     assert got.verdict == "unknown"
-    assert got.needs == "too few rounds to decide: measure longer (--time)"
+    assert got.needs == "measure longer (--time)"
     assert not any(unit.moved for unit in got.units)
     assert outcome(compared(units, slow, runs=1, turns=8)).moved
 

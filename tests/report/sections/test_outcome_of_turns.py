@@ -315,8 +315,9 @@ def test_several_benchmarks_with_one_round_are_not_judged():
     outcome = report_of(compared(THREE, THREE, runs=1, turns=3)).outcome
     headline = outcome_text(outcome).headline
     assert headline.startswith("Can't tell: too few rounds to judge any of 3 ")
-    # It is said once.
+    # It is said once, and no mean without an interval.
     assert headline.count("rounds") == 1
+    assert "time/op" not in headline
 
 
 def test_where_benchmarks_moved_both_ways_no_time_is_open():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import log
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.causes.case import Case
@@ -15,7 +16,7 @@ from pprofdiff.analysis.causes.sites import Sites, allocated
 from pprofdiff.analysis.causes.wording import also_in_units
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Unit
-from pprofdiff.analysis.policy import COVERS, MAJOR, MOST, MUCH
+from pprofdiff.analysis.policy import COVERS, GOOD_PART, MAJOR, MOST, MUCH
 from pprofdiff.analysis.profiles.own_code import FLAT_WITH_LIBRARY
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def causes_of_units(
     for number, (units, case, why) in enumerate(explained, 1):
         of_unit, cpu = case.comparison, case.cpu
         names = ", ".join(unit.name for unit in units)
-        causes = why.numbered
+        causes = _of_operations(cpu, why.numbered) if about else why.numbered
         if _explains_little(of_unit, causes, units):
             continue
         if not causes and known.isdisjoint(_sampled(of_unit)):
@@ -80,7 +81,10 @@ def causes_of_units(
             if is_site and (change, False) in first:
                 # A cause by CPU may say what its function allocates as well.
                 is_site = not found[first[change, False]].sure
-            at = first.setdefault((change, is_site), len(found))
+            at = first.get((change, is_site), len(found))
+            if not _changes_alike(cpu, found[at:], cause):
+                at = len(found)
+            first[change, is_site] = at
             if at < len(found) and cause.functions:
                 alike = _measured_as(cpu, cause, found[at])
                 found[at] = _also_in(found[at], names, alike)
@@ -98,6 +102,28 @@ def causes_of_units(
             said = "" if cpu is None else _rest(cpu, [*causes, *below])
             found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
+
+
+def _of_operations(
+    cpu: CPUComparison | None, causes: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    """Return causes but what takes a process as long on both sides.
+
+    ``go test`` runs a benchmark's set-up a few times, however many iterations it picks:
+    where these are more, set-up is less per op. What is most of both sides is not that:
+    the iterations are so many that they take as long.
+    """
+    if cpu is None:
+        return causes
+    left = []
+    for cause in causes:
+        base, new = (0, 0) if cause.claim is None else cpu.sums(cause.claim)
+        ratio = cpu.diff.normalization.ratio(base, new) if min(base, new) > 0 else None
+        pairs = zip((base, new), cpu.sums(cpu.all), strict=True)
+        is_most = all(part >= MOST * whole for part, whole in pairs)
+        if not ratio or is_most or abs(log(new / base)) > GOOD_PART * abs(log(ratio)):
+            left.append(cause)
+    return tuple(left)
 
 
 def _chosen(of_unit: Comparison, causes: Sequence[Finding]) -> list[Finding]:
@@ -163,6 +189,31 @@ def _with_part(cpu: CPUComparison | None, cause: Finding) -> Finding:
     return cause._replace(text=f"That is {part} (CPU). {cause.text}".strip())
 
 
+def _changes_alike(
+    cpu: CPUComparison | None, known: Sequence[Finding], cause: Finding
+) -> bool:
+    """Return whether the first known cause is the same change as another, if any.
+
+    A function that one unit no longer calls, and another calls at less cost, changed
+    twice. So did one whose own cost rises where that of its callees falls.
+    """
+    if cpu is not None and cause.site is None and known and known[0].site is None:
+        rows = cpu.rows_of(cause.functions[:1]).tolist()
+        places = (_alike(cpu, row, known[0]) for row in rows)
+        if any(cpu.way(one.delta(cpu)) != cause.direction for one in places):
+            return False
+    timed = [one for one in (*known[:1], cause) if one.site is None and one.evidence]
+    facts = [one.evidence[0] for one in timed]
+    old, new = ([getattr(one, side) for one in facts] for side in ("base", "new"))
+    if len(facts) < len((known, cause)) or None in (*old, *new):
+        return True
+    return all(
+        own or other <= MUCH * most
+        for side, rest in ((old, new), (new, old))
+        for own, other, most in zip(side, side[::-1], rest[::-1], strict=True)
+    )
+
+
 def _covering(
     cpu: CPUComparison,
     causes: Sequence[Finding],
@@ -189,9 +240,13 @@ def _covering(
         rows = cpu.rows_of(one.functions[:1]).tolist()
         if not rows or one.parent is not None or one.site is not None:
             continue
-        place = _alike(cpu, rows[0], one) if own_change else whole_of(cpu, rows[0])
+        place = _alike(cpu, rows[0], one)
+        alike = place.delta(cpu) * own
+        if not own_change:
+            place = whole_of(cpu, rows[0])
         delta = place.delta(cpu)
-        covers = delta * own > 0 and abs(delta) >= COVERS * least
+        # What it is about may go the other way, with callees that have another cause.
+        covers = alike >= 0 and delta * own > 0 and abs(delta) >= COVERS * least
         # As sure as the unit's own causes are: it has most of their samples.
         if covers and one.direction == cpu.way(delta):
             return at, one._replace(amount=amount(cpu, place), counted="")
@@ -249,7 +304,7 @@ def with_allocations(
         for name in (*one.names, *one.functions)
     }
     found = list[tuple[bool, str, Finding]]()
-    for places, of_unit in changed_units(comparison, units):
+    for places, of_unit in changed_units(comparison, units, most=None):
         names = ", ".join(unit.name for unit in places)
         why = causes_of_measured(Case(of_unit), moved=False, of_unit=True)
         sure = (one for one in why.found if one.sure and one.severity != "info")
@@ -326,16 +381,17 @@ def _also_in(cause: Finding, names: str, finding: Finding) -> Finding:
         both = finding.counted.endswith(" cum")
         amounts = f"{amounts.removesuffix(' cum') if both else amounts}, "
         amounts += finding.counted
-    return cause._replace(text=f"{cause.text} In {names}: {amounts}.".strip())
+    text = f"{cause.text} In {names}: {amounts}.".strip()
+    return cause._replace(text=text, with_units=(*cause.with_units, names))
 
 
 def changed_units(
-    comparison: Comparison, moved: Sequence[Unit]
+    comparison: Comparison, moved: Sequence[Unit], *, most: int | None = _MOST
 ) -> Iterator[tuple[list[Unit], Comparison]]:
     """Yield changed units with their own samples per op, largest change first.
 
     Units that share samples come together. Those without samples are left out, and all
-    after the first five.
+    after the first `most`.
     """
     split = comparison.split or comparison.alone
     if split is None:
@@ -346,7 +402,7 @@ def changed_units(
         if places:
             found.append((places, unit))
     found.sort(key=lambda one: one[0])
-    for places, unit in found[:_MOST]:
+    for places, unit in found[:most]:
         of_unit = comparison.of_unit(unit)
         if of_unit is not None:
             yield [moved[i] for i in places], of_unit

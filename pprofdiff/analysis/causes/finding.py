@@ -107,7 +107,7 @@ class Finding(NamedTuple):
     from which others may follow; `functions` are those it names that cause no others.
     `source` are the changed lines behind it, None if unknown.
     `unit` names the unit of work that its numbers are for, "" for the whole program;
-    `also` the others that its text ends with.
+    `also` the others that its text ends with, `with_units` those whose amounts it has.
     `of_unit` are the samples of that unit's own profiles which a `claim` would have.
     `label` is the label key and value, such as ``endpoint`` and ``/search``, that its
     code runs under; "" for none or several. `line` is where a function that its title
@@ -140,6 +140,7 @@ class Finding(NamedTuple):
     source: SourceOfFinding | None = None
     unit: str = ""
     also: tuple[str, ...] = ()
+    with_units: tuple[str, ...] = ()
     of_unit: Claim | None = None
     label: tuple[str, str] = ("", "")
     line: str = ""

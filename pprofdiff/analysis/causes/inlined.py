@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.cpu import CPUComparison
-from pprofdiff.analysis.ledger.graph import by_location
+from pprofdiff.analysis.ledger.graph import by_location, walk
 from pprofdiff.analysis.policy import FEW_SAMPLES, NEARLY_ALL
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.goruntime.names import runtime_like
@@ -101,12 +101,26 @@ def inlined_calls_of(diff: ProfileDiff) -> tuple[Inlined, Inlined]:
 def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     """Return whether calls of a function are inlined in new only, or in base only.
 
-    None unless nearly all are on one side and nearly none on the other.
+    None unless nearly all are on one side and nearly none on the other. Of a function
+    that calls itself, the compiler inlines the outermost call at most.
     """
     parts = _inlined_parts(cpu, row)
+    if any(calls_itself(cpu.diff, side, row) for side in (0, 1)):
+        return None
     if not parts or max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
         return None
     return parts[1] > parts[0]
+
+
+def calls_itself(diff: ProfileDiff, side: int, row: int) -> bool:
+    """Return whether a stack of a side has a function more than once."""
+    profile, union = lines_of(diff, side)
+    mine = union == row
+    for _, _, frames in walk(profile):
+        before = np.append(0, np.cumsum(mine[frames.line]))
+        if (np.diff(before[frames.offsets]) > 1).any():
+            return True
+    return False
 
 
 def always_inlined(cpu: CPUComparison, row: int) -> bool:

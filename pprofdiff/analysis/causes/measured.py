@@ -52,11 +52,14 @@ from pprofdiff.analysis.causes.sites import (
     Site,
     Sites,
     adding_up,
+    against_all,
     allocated,
     amounts,
     exceeds,
     goes_both_ways,
+    instances_together,
     is_large,
+    is_part_of_blocks,
     needed,
     of_all_objects,
     part_of_all,
@@ -237,9 +240,10 @@ def _add_places(
             causes.append(finding)
             site, inside = _sites_of(view, cpu, place)
             if site is not None and _is_opposite(site, place.delta(cpu)):
-                # With code that moved below it, what it allocates is another change.
+                # What is not said with it, or is of code below it, is another change.
                 moved = not place.whole and len(inside) > 1 + len(place.others)
-                named |= set() if moved else {finding.functions[0]}
+                said = finding.counted and not moved
+                named |= {finding.functions[0]} if said else set()
             else:
                 named |= {finding.functions[0], *inside}
                 wholes += [cpu.names[place.row]] if site and place.whole else []
@@ -569,9 +573,10 @@ def _worth_reporting(view: _View, named: set[str]) -> list[Site]:
     # The other half of a move may itself be too small to report, or amortized.
     unnamed = [s for s in without_moved(view.every) if s.name not in named]
     left = replaced(view.sites.with_callee(view.sites.with_helpers(unnamed)))
-    left = view.sites.with_own_callees(left)
+    left = view.sites.with_own_callees(instances_together(left))
+    left = [one for one in left if _is_known(view, one) and is_large(view.totals, one)]
     found = view.sites.with_common_caller(
-        [one for one in left if _is_known(view, one) and is_large(view.totals, one)]
+        [one for one in left if not is_part_of_blocks(one)]
     )
     kept = [s for s in found if not s.helpers or is_large(view.totals, s)]
     kept.sort(key=lambda site: -part_of_all(view.totals, site))
@@ -696,12 +701,13 @@ def _share(view: _View, site: Site, *, alone: bool) -> str:
 
     Where others allocate more and less, parts of what is left read as no more than it.
     """
-    if goes_both_ways(view.totals, view.every, site):
-        return ""
-    text = share_of_change(view.totals, site, alone=alone)
-    if not view.of_unit or not text:
+    text = ""
+    if not goes_both_ways(view.totals, view.every, site):
+        text = share_of_change(view.totals, site, alone=alone)
+    if not view.of_unit:
         return text
-    return f"{text} {of_all_objects(view.totals, site)}".strip()
+    more = of_all_objects if text else against_all
+    return f"{text} {more(view.totals, site)}".strip()
 
 
 def _is_inside(cpu: CPUComparison, own: Claim, claimed: Claim) -> bool:
@@ -805,6 +811,8 @@ def _is_flat(of: Sites, site: Site) -> bool:
     """
     if site.helpers:
         return False
+    if site.is_of_instances:
+        return of.under(*site.everyone)[0].space != site.space
     if site.gone:
         return any(of.under(name)[0].space[1] for name in site.gone[:NAMED])
     return of.under(site.name)[0].space != site.space
@@ -848,8 +856,8 @@ def _instead(site: Site, *, fewer: bool) -> str:
 
     Instances of one generic function are no other function.
     """
-    every = list(dict.fromkeys(map(strip_type_arguments, (*site.came, *site.gone))))
-    if len(every) < len({*site.came, *site.gone}):
+    if site.is_of_instances:
+        every = list(dict.fromkeys(map(strip_type_arguments, site.everyone)))
         s = "" if len(every) > 1 else "s"
         return f"{_first(every)} allocate{s} {'less' if fewer else 'more'}:"
     s = "s" if len(site.came) == 1 else ""
@@ -869,15 +877,13 @@ def _with_helpers(
     Or "" if the `counted` bytes are others: each alone has set-up as well.
     """
     first = max(site.helpers, key=lambda one: sum(one.space))
-    verb = f"allocates {'less' if fewer else 'more'}:"
+    verb = _verb(site, fewer=fewer)
     if site.is_cum:
         inside = (
             f"{place_words.called(one.name)} {arrow(*one.space, 'B')}/op"
             for one in site.helpers
         )
         return verb, f"In it: {', '.join(inside)}."
-    if not all(site.space):
-        verb = "allocates now:" if site.space[1] else _NOTHING
     side = "new" if first.space[1] > first.space[0] else "base"
     reads = _reads_as(counted, site.space)
     amount = f"{arrow(*first.space, 'B')}/op"

@@ -511,16 +511,19 @@ def _inside(callees: str, *mechanisms: str) -> str:
 def growth(cpu: CPUComparison, claim: Claim) -> list[str]:
     """Return that slices or maps grow on one side only, with their CPU.
 
-    It has to be much of that side.
+    It has to be much of that side, and no more than all of it changed by: otherwise it
+    does what other code did on the other side.
     """
-    said, whole = [], cpu.sums(claim)
+    said, whole, change = [], cpu.sums(claim), cpu.delta(claim)
     for label, names in _GROWTH:
         rows = cpu.rows_of(names)
         part = claim.within(cpu.under(cpu.only(*rows.tolist())))
         base, new = cpu.sums(part)
         one_sided = bool(base) != bool(new)
         much = base >= MUCH * whole[0] if base else new >= MUCH * whole[1]
-        if one_sided and cpu.change(part).significant and much:
+        delta = cpu.delta(part)
+        most = change**2 > 0 and 0 < delta * change <= (1 + MUCH) * change**2
+        if one_sided and much and most and cpu.change(part).significant:
             said.append(f"{label} {cpu.words(base, new)}")
     return said
 

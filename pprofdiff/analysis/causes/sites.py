@@ -33,7 +33,7 @@ from pprofdiff.analysis.policy import (
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.side import operations_of_both
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.names import package_of, strip_type_arguments
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.arrays import Column
 
@@ -180,6 +180,11 @@ class Site(NamedTuple):
         return (*owners, *(one.name for one in self.helpers))
 
     @property
+    def is_of_instances(self) -> bool:
+        """Whether it has several instances of one generic function."""
+        return len({*map(strip_type_arguments, self.everyone)}) < len(self.everyone)
+
+    @property
     def is_one_sided(self) -> bool:
         """Whether one side allocates next to nothing there, as a function's set-up."""
         return min(self.space) <= LITTLE * max(self.space)
@@ -258,19 +263,44 @@ def replaced(sites: Sequence[Site]) -> list[Site]:
     return left
 
 
+def instances_together(sites: Sequence[Site]) -> list[Site]:
+    """Return sites; instances of one generic function as one, if they go both ways.
+
+    Code that uses another type calls another instance.
+    """
+    groups: dict[str, list[Site]] = {}
+    for site in sites:
+        if not (site.helpers or site.gone):
+            groups.setdefault(strip_type_arguments(site.name), []).append(site)
+    left = list(sites)
+    for some in groups.values():
+        gone = [one for one in some if one.space[1] < one.space[0]]
+        came = [one for one in some if one not in gone]
+        if gone and came:
+            whole = max(some, key=lambda one: max(one.space))._replace(
+                space=_added([one.space for one in some]),
+                objects=_added([one.objects for one in some]),
+                exact=all(one.exact for one in some),
+                came=tuple(one.name for one in came),
+                gone=tuple(one.name for one in gone),
+            )
+            left[left.index(some[0])] = whole
+            left = [one for one in left if one not in some]
+    return left
+
+
 def _one_sided(
     sites: Sequence[Site], *, nearly: bool = False
 ) -> Iterator[tuple[list[Site], list[Site]]]:
     """Yield each package's sites that base alone has, and those that new alone has.
 
-    Or `nearly` alone, see `Site.is_one_sided`.
+    Or those of all packages that are `nearly` alone, see `Site.is_one_sided`.
     """
-    for package in dict.fromkeys(package_of(site.name) for site in sites):
-        own = [
-            site
-            for site in sites
-            if package_of(site.name) == package and not site.helpers
-        ]
+    groups: dict[str, list[Site]] = {}
+    for site in sites:
+        if not site.helpers:
+            groups.setdefault("" if nearly else package_of(site.name), []).append(site)
+    for own in groups.values():
         alone = [
             [
                 s
@@ -353,6 +383,7 @@ class Sites:
         self._exact = missing is not None and missing < MINOR
         self._missing_objects = missing or 0.0
         counted = _counted(comparison, "alloc_space")
+        self._counted = counted
         self._objects = _counted(comparison, "alloc_objects")
         self._held = [d.normalization.scaled(*d.totals) for d in self._diffs]
         held = self._held[0]
@@ -583,36 +614,43 @@ class Sites:
         return left
 
     def with_callee(self, sites: Sequence[Site]) -> list[Site]:
-        """Return sites; two of a package that replace one another as the outer one.
+        """Return sites; two that replace one another as the outer one.
 
-        A function that allocates by the standard library on one side, and on the other
-        through one that it calls, allocates on both.
+        A function that allocates by itself on one side, and on the other through one
+        that it calls, allocates on both.
         """
         left = list(sites)
         for gone, came in _one_sided(sites, nearly=True):
-            for outer, inner in self._callees(gone, came):
-                left = self._joined(left, outer, (inner,))
+            for outer, inner in self._callees(gone, came).items():
+                # Which of several do its work is unknown, unless they are all.
+                if len(inner) == 1 or len(inner) + 1 == len(gone) + len(came):
+                    left = self._joined(left, outer, tuple(inner))
         return left
 
     def _callees(
         self, gone: Sequence[Site], came: Sequence[Site]
-    ) -> Iterator[tuple[Site, Site]]:
-        """Yield sites of one side with the nearest one of the other that calls each.
+    ) -> dict[Site, list[Site]]:
+        """Return sites of one side with those of the other that each is nearest to.
 
-        Without those that call several, as whose work they do is unknown.
+        Of one that calls some and is called itself, the first do its work.
         """
         under = {site: self.under(site.name) for site in (*gone, *came)}
-        found = list[tuple[Site, Site]]()
+        found: dict[Site, list[Site]] = {}
         for some, others in ((gone, came), (came, gone)):
             for inner in some:
-                calling = [one for one in others if inner.name in under[one][1]]
+                calling = [
+                    one
+                    for one in others
+                    if inner.name in under[one][1] and not self._harness[one.row]
+                ]
                 if calling and not self._does_for_others(inner, calling):
                     nearest = min(calling, key=lambda one: sum(under[one][0].space))
-                    found.append((nearest, inner))
-        named = [site for pair in found for site in pair]
-        for pair in found:
-            if all(named.count(site) == 1 for site in pair):
-                yield pair
+                    found.setdefault(nearest, []).append(inner)
+        joined: dict[Site, list[Site]] = {}
+        for outer in sorted(found, key=lambda one: sum(under[one][0].space)):
+            if not any(one in joined for one in found[outer]):
+                joined[outer] = found[outer]
+        return joined
 
     def with_common_caller(self, sites: Sequence[Site]) -> list[Site]:
         """Return sites; those of one side each that replaced others as their caller's.
@@ -664,9 +702,16 @@ class Sites:
         space, objects = ((base, new) for base, new in amounts.tolist())
         exact, missing = self._exact, self._missing_objects
         others = np.subtract(self._held, amounts)
-        alone = self._agree and bool((others[0] <= MINOR * amounts[0]).all())
-        alone &= bool((others[1] < _CUT_OFF / 2).all())
-        known = self._objects if alone else None
+        nearly_all = bool((others[0] <= MINOR * amounts[0]).all())
+        if nearly_all and not self._agree and self._counted and self._objects:
+            sizes, counts = (new - base for base, new in (self._counted, self._objects))
+            more = bool((amounts[0] >= self._counted).all())
+            # Blocks of tiny objects have more bytes than are counted, all of them its.
+            # What only grows now and then has more bytes or more objects.
+            if more and sizes * counts > 0:
+                return Site(*(name, row, self._counted, self._objects, False))
+        alone = nearly_all and bool((others[1] < _CUT_OFF / 2).all())
+        known = self._objects if alone and self._agree else None
         if known is not None and self._pay_alone(under or [name], cum=bool(under)):
             # The tiny objects that profiles miss are its own too.
             objects, exact, missing = known, True, 0.0
@@ -760,6 +805,19 @@ def is_large(totals: Allocated, site: Site) -> bool:
         if abs(change) >= least > 0:
             return True
     return False
+
+
+def is_part_of_blocks(site: Site) -> bool:
+    """Return whether a site changes by a part that may be blocks of tiny objects.
+
+    Whoever opens a block of 16 bytes has all of it, and who does depends on what others
+    allocate between (runtime/malloc.go). It is little next to what blocks hide.
+    """
+    change = site.space[1] - site.space[0]
+    blocks = _TINY * (site.objects[1] - site.objects[0])
+    alike = abs(change - blocks) <= MUCH * abs(change)
+    little = abs(change) < min(MOST * max(site.space), MUCH * site.shared)
+    return not site.exact and alike and little
 
 
 def part_of_all(totals: Allocated, site: Site) -> float:
@@ -1052,6 +1110,20 @@ def of_all_objects(totals: Allocated, site: Site) -> str:
         return ""
     objects = numeral(f"{_objects(base)} → {_objects(new)}", "pair", new, base)
     return f"In all: {objects} allocs/op."
+
+
+def against_all(totals: Allocated, site: Site) -> str:
+    """Return that B/op change the other way than a site, as a sentence, or "".
+
+    A table made at once where it grew before is one of these: on its own, it would read
+    as a change for the worse.
+    """
+    if totals.space is None or totals.varies[0]:
+        return ""
+    whole, own = (new - base for base, new in (totals.space, site.space))
+    if whole * own >= 0 or abs(whole) <= MINOR * max(totals.space):
+        return ""
+    return f"That is against the total: {arrow(*totals.space, 'B')}/op."
 
 
 def _is_covered(totals: Allocated, site: Site) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pprofdiff.analysis.causes import place_words
 from pprofdiff.analysis.causes.by_text import Texts, by_text
-from pprofdiff.analysis.causes.by_unit import _measured_as, _rest
+from pprofdiff.analysis.causes.by_unit import _measured_as, _of_operations, _rest
 from pprofdiff.analysis.causes.case import Case
 from pprofdiff.analysis.causes.cpu import OF_GC, STACK_KEPT
 from pprofdiff.analysis.causes.finding import ALLOCS, Fact, Finding
@@ -1644,6 +1644,16 @@ def test_growth_that_one_side_has_is_named(way, said):
     assert said in cause.text
 
 
+def test_growth_that_does_what_a_copy_did_is_not_named():
+    """Net, F costs little more: appending took over from makeslicecopy."""
+    copied, grown = (path(f"runtime.{f}", "F") for f in ("makeslicecopy", "growslice"))
+    one = Unit(F_AND_G | {copied: 100}, {path("F"): (8, 960)})
+    other = Unit(F_AND_G | {grown: 130}, {path("F"): (8, 1_600)})
+    _, findings = causes(one, other)
+    assert findings.causes
+    assert not any("growth" in cause.text for cause in findings.causes)
+
+
 def test_growth_that_both_sides_have_is_not_named():
     grown = path("runtime.growslice", "F")
     one = Unit(F_AND_G | {grown: 60}, {path("F"): (1, 960)})
@@ -1813,6 +1823,86 @@ def test_sites_that_add_up_to_the_change_are_named_together():
     assert not adding_up(totals, sites[:3])
 
 
+def test_a_function_that_allocates_by_another_package_now_allocates_on_both_sides():
+    grow = "example.com/deque.Grow"
+    base = {path("runtime.mallocgc", "Push"): (14, 19_000)}
+    new = {path("runtime.mallocgc", grow, "Push"): (2, 7_168)}
+    (cause,) = causes(Unit(F_AND_G, base), Unit(F_AND_G, new))[1].causes
+    assert cause.title.startswith(
+        "p.Push with deque.Grow allocates less: 18.6 → 7.0 KiB/op, 14 → 2 allocs/op"
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "title"),
+    [
+        (
+            (),
+            "p.Put with 2 functions below it that allocate only in new allocates fewer",
+        ),
+        (("Else",), "p.add and p.grow allocate now, p.Put and p.Else did before: 18 →"),
+    ],
+)
+def test_several_callees_do_the_work_of_one_if_they_are_all(other, title):
+    """Another one that stopped may have done some of it."""
+    base = {path("runtime.mallocgc", f): (9, 4_096) for f in ("Put", *other)}
+    new = {path("runtime.mallocgc", f, "Put"): (4, 8_192) for f in ("add", "grow")}
+    (cause,) = causes(Unit(F_AND_G, base), Unit(F_AND_G, new))[1].causes
+    assert read(cause.title)[0].startswith(title)
+
+
+def test_a_function_that_one_unit_no_longer_calls_is_another_change():
+    """In B it is still called, at a quarter of the cost."""
+
+    def side(a, b):
+        costs = {"A": a, "B": b}
+        rest = {name: {path("Rest", bench=name): 300} for name in costs}
+        own = {
+            name: {path("F", bench=name): n} if n else {} for name, n in costs.items()
+        }
+        return [Unit(own[name] | rest[name], name=name) for name in costs]
+
+    found = report_of(compared(side(600, 600), side(0, 150))).findings.causes
+    assert sorted(one.unit for one in found) == ["A", "B"]
+    found = report_of(compared(side(600, 600), side(0, 5))).findings.causes
+    assert len(found) == 1
+    assert "In B: " in found[0].text
+
+
+def test_own_cost_that_rises_is_no_part_of_callees_that_cost_less():
+    """B's F costs less with Parse, which got cheaper, and more itself."""
+
+    def side(in_a, own, parse):
+        a = {path("F", bench="A"): in_a, path("G", "F", bench="A"): 200}
+        b = {path("F", bench="B"): own, path("Parse", "F", bench="B"): parse}
+        return [
+            Unit(a | {path("Rest", bench="A"): 100}, name="A"),
+            Unit(b | {path("Rest", bench="B"): 100}, name="B"),
+        ]
+
+    found = report_of(compared(side(800, 20, 900), side(50, 120, 200))).findings
+    assert "In B" not in "".join(one.text for one in found.causes if one.unit == "A")
+
+
+def test_a_process_s_set_up_is_no_cost_of_its_operations():
+    """Three times as many iterations follow the same set-up."""
+    comparison = compared(
+        Unit({path("Load"): 200, path("F"): 300, path("Rest"): 60}, operations=1000),
+        Unit({path("Load"): 200, path("F"): 300, path("Rest"): 180}, operations=3000),
+    )
+    cpu = Case(comparison).cpu
+    load, rest, most = (
+        Finding(name, "", "", (), claim=cpu.under_names(names))
+        for name, names in (
+            ("load", [f"{PACKAGE}.Load"]),
+            ("rest", [f"{PACKAGE}.Rest"]),
+            ("most", [f"{PACKAGE}.Load", f"{PACKAGE}.F"]),
+        )
+    )
+    kept = _of_operations(cpu, (load, rest, most))
+    assert [one.id for one in kept] == ["rest", "most"]
+
+
 GC = ("runtime.gcBgMarkWorker",)
 
 
@@ -1844,6 +1934,22 @@ def test_of_a_large_change_a_part_may_be_set_up(counted, agrees):
     work = comparison.work._replace(allocated=allocated)
     (site,) = Sites.of(replace(comparison, work=work)).all
     assert site.agrees is agrees
+
+
+@pytest.mark.parametrize(
+    ("objects", "amount"),
+    [((16_393.0, 32_777.0), (122_944.0, 188_481.0)), ((9.0, 5.0), None)],
+)
+def test_who_alone_allocates_has_what_is_counted(objects, amount):
+    """Blocks of tiny objects have more bytes than these: profiles have 281 kB."""
+    made = ((4_102, 122_960), (13_978, 280_976))
+    comparison = compared(*(Unit({path("F"): 600}, {path("F"): one}) for one in made))
+    counts = {"alloc_space": (122_944.0, 188_481.0), "alloc_objects": objects}
+    work = comparison.work._replace(allocated=comparison.work.allocated | counts)
+    (site,) = Sites.of(replace(comparison, work=work)).all
+    # What grows now and then has more bytes in fewer objects: that is none of code.
+    assert site.space == (amount or (122_960.0, 280_976.0))
+    assert site.agrees == (amount is not None)
 
 
 def test_a_site_has_no_more_objects_than_its_own():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.causes.by_text import Texts
-from pprofdiff.analysis.causes.inlined import inlined_calls_of
+from pprofdiff.analysis.causes.inlined import calls_itself, inlined_calls_of
 from pprofdiff.analysis.judge.judgement import Runs
 from pprofdiff.analysis.ledger.graph import walk, walk_some
 from pprofdiff.analysis.lines.costs import (
@@ -642,7 +642,7 @@ class Carriers:
         ]
         if on_call:
             return on_call
-        if self._is_recursive(changed.row):
+        if self.is_recursive(changed.row):
             caller = self.diff.paired_functions.names[changed.row]
             return [(i, False) for i in hunks if self.pays_all(caller, [to])]
         return [
@@ -659,20 +659,9 @@ class Carriers:
         base, new = (bool(self._calling(caller, row, side)) for side in (0, 1))
         return self.diff.has_every_object and base and not new
 
-    def _is_recursive(self, row: int) -> bool:
-        """Return whether a stack has a changed function more than once."""
-        for side, place in enumerate(self.places_of(row).sides):
-            if place is None:
-                continue
-            lines = self.both.sides[side]
-            mine = np.zeros(lines.rows, np.bool_)
-            mine[place.lines.row] = True
-            profile = (self.diff.base, self.diff.new)[side].profile
-            for _, _, frames in walk(profile):
-                before = np.append(0, np.cumsum(mine[lines.ids[frames.line]]))
-                if (np.diff(before[frames.offsets]) > 1).any():
-                    return True
-        return False
+    def is_recursive(self, row: int) -> bool:
+        """Return whether a stack has a function more than once."""
+        return any(calls_itself(self.diff, side, row) for side in (0, 1))
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""
@@ -726,6 +715,36 @@ class Carriers:
             for caller, value in both
         )
         return base != new
+
+    def declaring(self, row: int) -> tuple[int, list[int]]:
+        """Return the function that declares a closure, and its hunks in that.
+
+        -1 if the function did not change, or the name is no closure's.
+        """
+        names = self.diff.paired_functions.names
+        outer = [at for at in self.by_row if names[row].startswith(f"{names[at]}.func")]
+        if not is_closure(names[row]) or not outer:
+            return -1, []
+        declared = max(outer, key=lambda at: len(names[at]))
+        seen = [
+            {
+                (one.file, int(line))
+                for one in side.functions.get(names[row], ())
+                for line in one.line
+            }
+            for side in self.both.sides
+        ]
+        return declared, [
+            i
+            for i in self.by_row[declared]
+            if any(
+                place is not None
+                and any((place.lines.file, line) in own for line in span)
+                for own, (place, span) in zip(
+                    seen, (self._span(i, side) for side in (0, 1)), strict=True
+                )
+            )
+        ]
 
     def stays(self, row: int) -> bool:
         """Return whether a function changed, and both builds declare it."""

@@ -47,6 +47,9 @@ from pprofdiff.goruntime.names import (
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.source import Hunk, SourceFile, Sources, SourceText
 
+# ``go test`` generates it (cmd/go/internal/load/test.go).
+_TEST_MAIN = "_testmain.go"
+
 
 def only_tests_changed(
     carriers: Carriers, *, measured: bool = False
@@ -111,6 +114,8 @@ def changed_alone(
         for row in size
     }
     rows = _each_once(carriers, sorted(size, key=order.__getitem__), names)
+    if size and not rows:
+        return None
     same = carriers.known.difference(carriers.by_row)
     changed = [one.places for one in carriers.changed if one.row in rows]
     # A profile has functions that changed only in names too.
@@ -170,8 +175,9 @@ def _on_one_side(carriers: Carriers, rows: Sequence[int]) -> str:
     if part < MAJOR:
         return ""
     one = carriers.changed[i]
-    cum = carriers.cum(*carriers.by_row[one.row])
-    parts = [own / total for own, total in zip(cum, diff.totals, strict=True)]
+    # Its other lines may do the same on the other side: what a defer ran at its end.
+    whole = (values[one.row] for values in diff.paired_functions.raw("cum"))
+    parts = [own / total for own, total in zip(whole, diff.totals, strict=True)]
     if parts[side] - parts[1 - side] < MOST * part:
         return ""
     span, place = one.hunk.sides[side], one.places.side(side)
@@ -211,10 +217,13 @@ def _each_once(carriers: Carriers, rows: Sequence[int], names: list[str]) -> lis
         if rest:
             names[first] = strip_type_arguments(names[first])
     kept = [instances[0] for instances in of_place.values()]
+    base, new = carriers.diff.paired_functions.raw("cum")
     return [
         row
         for row in kept
         if not all(carriers.in_closure(i) for i in carriers.by_row[row])
+        # Which closure of the other side it is, is unknown.
+        and (not is_closure(names[row]) or (base[row] and new[row]))
     ]
 
 
@@ -227,13 +236,15 @@ def _who(
         but = " but for names" if renamed else ""
         return f"The diff changes no function in the {profile}{but}"
     said = distinct_names([names[row] for row in rows[:SEVERAL]])
-    for i, row in enumerate(rows[:SEVERAL]):
-        base, new = _sides(carriers, row)
+    both = [_sides(carriers, row) for row in rows[:SEVERAL]]
+    for i, (base, new) in enumerate(both):
         if not (base and new):
-            said[i] += " (new)" if new else " (gone)"
+            said[i] += " (new)" if new else " (removed)"
     who = listed([*said, *others(len(rows) - SEVERAL)])
     is_ = "is" if len(rows) == 1 else "are"
-    return f"{who} changed and {is_} in the {profile}"
+    if all(map(all, both)):
+        return f"{who} changed and {is_} in the {profile}"
+    return f"{who} {is_} in the diff and in the {profile}"
 
 
 def _sides(carriers: Carriers, row: int) -> tuple[bool, bool]:
@@ -554,6 +565,7 @@ def _all_read(carriers: Carriers) -> bool:
                 unknown = row not in carriers.read and _of_program(names[row])
                 # Closures of Go's own generic functions have their caller's package.
                 unknown &= side.text is None or side.text.origin != "goroot"
+                unknown &= side.lines.file != _TEST_MAIN
                 if unknown and not _within_changed(carriers, side):
                     unread.add(folder)
     return unread <= (folders[0] & folders[1]) - {""}

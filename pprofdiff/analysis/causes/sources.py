@@ -147,7 +147,9 @@ def with_source(
     every = replace((of_cpu or carriers)[0], least=0.0)
     same = only_tests_changed(every, measured=comparison.measured) if whole else None
     about = _without_lines(carried, units)
-    if (not whole or comparison.measured) and same is None and about is not None:
+    # Code that changed is why a benchmark may have, judged or not.
+    asked = not whole or comparison.measured or bool(units)
+    if asked and same is None and about is not None:
         changed = changed_alone(every, _ran(comparison, about))
         if changed is not None:
             causes = any(one.severity != "info" for one in carried)
@@ -225,24 +227,34 @@ def _with_lines(
 def _where_lines_run(
     finding: Finding, of_unit: Callable[[str], _Evidence | None]
 ) -> Finding:
-    """Return a finding without other units that do not run its changed lines.
+    """Return a finding with lines of their own for units that do not run its lines.
 
-    Theirs has another reason, though the same function allocates.
+    Without such lines, theirs has another reason, though the same function allocates.
     """
     source = finding.source
     if source is None or not finding.also:
         return finding
     related = (one.lines for one in source.related)
     changed = [one.function for one in (*source.own, *related)][:1]
-    every = (of_unit(names) for names in finding.also)
-    if all(
-        own is None or any(_runs(own.carriers, name))
-        for own in every
-        for name in changed
-    ):
+    also, said, functions = list[str](), list[str](), set(finding.names)
+    for names in finding.also:
+        own, where = of_unit(names), ""
+        if own is not None and not all(
+            any(_runs(own.carriers, one)) for one in changed
+        ):
+            found = _of_functions(finding, own.carriers)
+            lines = None if found is None else next(iter(found.own), None)
+            if lines is None:
+                continue
+            functions.add(lines.function)
+            where = f" ({lines.place} in {called(lines.function)})"
+        also.append(names)
+        said.append(f"{names}{where}")
+    if said == [*finding.also]:
         return finding
     text = finding.text.removesuffix(also_in_units(finding.also).strip()).strip()
-    return finding._replace(text=text, also=())
+    text = f"{text}{also_in_units(said)}".strip()
+    return finding._replace(text=text, also=tuple(also), names=frozenset(functions))
 
 
 def _with_origin(finding: Finding, carriers: Sequence[Carriers]) -> Finding:
@@ -350,7 +362,8 @@ def _ran(comparison: Comparison, moved: Sequence[Unit]) -> Ran | None:
 
 def _is_of_any(finding: Finding, units: Sequence[Unit]) -> bool:
     """Return whether a finding is of one of some units, or of the whole."""
-    names = finding.unit.split(", ")
+    every = (finding.unit, *finding.also, *finding.with_units)
+    names = ", ".join(every).split(", ")
     return not (units and finding.unit) or any(unit.name in names for unit in units)
 
 
@@ -368,7 +381,8 @@ def _without_lines(
     """Return the units whose causes have no changed lines.
 
     They are those that moved, else those with causes, if no cause has any: perhaps
-    none. None if the lines of all are known.
+    none. Otherwise one that moved may have no cause at all. None if the lines of all
+    are known.
     """
     moved = [unit for unit in units if unit.moved]
     with_causes = [unit for unit in units if _causes_of(findings, unit)]
@@ -378,10 +392,12 @@ def _without_lines(
         if _is_of_any(one, moved)
     ):
         return moved or with_causes
+    known = [one for one in findings if one.unit and _names_lines(one)]
     lacking = [
         unit
-        for unit in with_causes
-        if not any(map(_names_lines, _causes_of(findings, unit)))
+        for unit in units
+        if (unit in moved or unit in with_causes)
+        and not any(_is_of_any(one, [unit]) for one in known)
     ]
     return lacking or None
 
@@ -530,6 +546,8 @@ def _of_functions(
         lines: list[_Line] = []
         for row in rows:
             lines += _of_function(finding, carriers, model and model.counting, row)
+            if row not in carriers.by_row:
+                lines += _of_closure(finding, carriers, row)
         source = _source(carriers, rows, lines, cum=not allocates)
         if lines:
             return _with_callers(all_carriers, source._replace(diff=number))
@@ -690,6 +708,23 @@ def _of_function(
     return []
 
 
+def _of_closure(finding: Finding, carriers: Carriers, row: int) -> list[_Line]:
+    """Return the changed lines in a closure that one side alone runs.
+
+    They are its function's: which closure of the other side is the same is unknown.
+    """
+    outer, hunks = carriers.declaring(row)
+    (chosen, *_) = _samples_of(finding, carriers.diff, row)
+    whole, by = _change(carriers.diff, chosen), carriers.diff.normalization
+    held = {i: float(by.delta(*carriers.net(i, chosen))) for i in hunks}
+    first = max(hunks, key=lambda i: held[i] * whole, default=-1)
+    if first < 0 or not _same_way(finding, whole) or held[first] * whole <= 0:
+        return []
+    holds = abs(held[first]) >= MOST * abs(whole)
+    lines = _with_amount(carriers, first, hunks, by)
+    return [_Line(lines, outer, holds=holds, carries=abs(held[first]))]
+
+
 def _samples_of(finding: Finding, diff: ProfileDiff, row: int) -> Iterator[Chosen]:
     """Yield the samples of a function, as (base, new) masks.
 
@@ -827,8 +862,10 @@ def _lines(
     found = []
     for row in dict.fromkeys([*list(carrying)[:NAMED], *rows]):
         hunks = carriers.by_row.get(row, [])
+        # A line of a recursive function that calls it has the cost of all others.
+        own = only or (row in rows and bool(hunks) and carriers.is_recursive(row))
         held = {
-            i: float(by.delta(*carriers.net(i, chosen, own=only)) * way) for i in hunks
+            i: float(by.delta(*carriers.net(i, chosen, own=own)) * way) for i in hunks
         }
         first = max(hunks, key=held.__getitem__, default=-1)
         holds = first >= 0 and held[first] >= MOST * abs(whole)

@@ -287,7 +287,10 @@ def _cause(
     shown = cause.sentences[: NAMED if finding.id == CHANGED_ALONE else 1]
     if finding.id != CHANGED_ALONE:
         # Lines that hold the change may be in several functions.
-        shown += tuple(note for note in cause.sentences[1:2] if note.amount)
+        _, title = cause.finding.said_of
+        shown += tuple(
+            note for note in cause.sentences[1:2] if note.amount or note.is_of(title)
+        )
     for note in shown:
         yield Paragraph(note.text, "", indent, most=3)
     if finding.advice and room.advice:

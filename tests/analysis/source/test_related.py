@@ -17,9 +17,15 @@ from pprofdiff.analysis.causes.changed_alone import (
     changed_alone,
 )
 from pprofdiff.analysis.causes.finding import CHANGED_ALONE, Finding, Findings
-from pprofdiff.analysis.causes.sources import _changed_first, with_source
+from pprofdiff.analysis.causes.sources import (
+    _changed_first,
+    _without_lines,
+    with_source,
+)
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.figures.estimate import Estimate
 from pprofdiff.analysis.lines.listing import Located, Places
+from pprofdiff.analysis.outcome.model import Unit as OfBenchmark
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.source.extents import Extent
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
@@ -412,10 +418,70 @@ def test_a_function_whose_changed_lines_did_not_run_is_named_last(tmp_path):
 
 def test_functions_of_one_side_are_named_after_those_that_changed(tmp_path):
     base, new = declared(F="a b c"), declared(F="a g", g="b c")
-    are = "changed and are in the CPU profile"
+    are = "are in the diff and in the CPU profile"
     assert of_declared(tmp_path, base, new, F=1, g=9) == f"m.F and m.g (new) {are}"
     back = of_declared(tmp_path / "back", new, base, F=1, g=9)
-    assert back == f"m.F and m.g (gone) {are}"
+    assert back == f"m.F and m.g (removed) {are}"
+
+
+def test_the_line_of_a_recursive_function_that_costs_is_named_before_its_call(tmp_path):
+    """The call has the cost of all lines below it."""
+    texts = declared(F="a k F l c"), declared(F="b k G l d").replace("G()", "F(1)")
+    first, call, last = (Frame("m.F", "/b/m/f.go", line, 3) for line in (4, 6, 8))
+    sides = [{(first, call): 3 * n, (last, call): 2 * n} for n in (40, 400)]
+    versions = [{"f.go": one} for one in texts]
+    comparison, sources = differing(tmp_path, versions, sides, runs=5)
+    (cause, *_) = report_of(comparison, sources=sources).findings.found
+    assert [one.place for one in cause.source.lines] == ["f.go:4"]
+
+
+def test_a_closure_that_one_side_runs_has_the_lines_in_it(tmp_path):
+    """Which closure of new it is, is unknown: the lines are its function's."""
+    base = (
+        "package m\n\nfunc F() {\n	g(func() {\n		x()\n		y()\n	})\n}\n"
+    )
+    outer, inner = (
+        Frame("m.F", "/b/m/f.go", 4, 3),
+        Frame("m.F.func1", "/b/m/f.go", 5, 4),
+    )
+    sides = [{(inner, outer): 9, (outer,): 1}, {(outer,): 1}]
+    versions = [{"f.go": one} for one in (base, base.replace("		x()\n", ""))]
+    comparison, sources = differing(tmp_path, versions, sides)
+    carriers = Carriers(comparison.cpu, sources)
+    names = comparison.cpu.paired_functions.names
+    declaring, hunks = carriers.declaring(names.index("m.F.func1"))
+    assert names[declaring] == "m.F"
+    assert [carriers.changed[i].hunk.base_start for i in hunks] == [5]
+    assert carriers.declaring(names.index("m.F")) == (-1, [])
+
+
+@pytest.mark.parametrize(("amounts", "lacking"), [((), ["B"]), (("B",), None)])
+def test_a_benchmark_that_moved_without_a_cause_gets_what_changed_in_it(
+    amounts, lacking
+):
+    """Unless the cause of another one has its amount."""
+    cost = Estimate(1.0, 2.0, 2.0, 1.5, 2.5)
+    units = [
+        OfBenchmark.of(name, "time", cost, (1.6, 2.4), 0.02) for name in ("A", "B")
+    ]
+    assert all(unit.moved for unit in units)
+    lines = ChangedLines("m.F", "f.go", 1, 1, False, 0, 0, ())
+    cause = Finding("place", "A: m.F", "", (), severity="major", unit="A")
+    cause = cause._replace(source=SourceOfFinding((lines,)), with_units=amounts)
+    found = _without_lines([cause], units)
+    assert (found and [one.name for one in found]) == lacking
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_closure_that_one_side_runs_is_not_said_to_have_changed(tmp_path, both):
+    base = "package m\n\nfunc F() {\n	g(func() {\n		x()\n	})\n}\n"
+    inner = Frame("m.F.func1", "/b/m/f.go", 5, 4)
+    sides = [{(inner,): 9, ("m.Far",): 1}, {("m.Far",): 1}]
+    sides[1] |= {(inner,): 9} if both else {}
+    versions = [FILES | {"f.go": one} for one in (base, base.replace("x()", "y()"))]
+    comparison, sources = differing(tmp_path, versions, sides)
+    titles = [one.title for one in with_changed(comparison, sources).found]
+    assert titles == (["m.F.func1 changed and is in the CPU profile"] if both else [])
 
 
 @pytest.mark.parametrize(("body", "origin"), [("b c d", True), ("p q r", False)])
@@ -1347,21 +1413,22 @@ def test_causes_without_lines_have_what_changed_in_their_benchmark(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rest", "said"),
+    ("rest", "kept", "said"),
     [
-        ((500, 500), "7.4% of the samples in new are at f.go:7-8, none in base."),
-        # Too few, or as many on other changed lines before.
-        ((5000, 5000), ""),
-        ((540, 460), ""),
+        ((500, 500), 0, "7.4% of the samples in new are at f.go:7-8, none in base."),
+        # Too few, or as many on other lines before, changed or not.
+        ((5000, 5000), 0, ""),
+        ((540, 460), 0, ""),
+        ((500, 500), 80, ""),
     ],
 )
-def test_changed_lines_that_one_side_alone_runs_are_said(tmp_path, rest, said):
+def test_changed_lines_that_one_side_alone_runs_are_said(tmp_path, rest, kept, said):
     """The verdict is open: F's first changed line costs what it did."""
     old = "package m\n\nfunc F() {\n\ta()\n\tkeep()\n\tlast()\n}\n"
     new = old.replace("a()", "a2()").replace("last()", "last()\n\tif b() {\n\t}")
     sides = []
-    for count, more in zip(rest, (0, 80), strict=True):
-        at = {4: count, 7: more}
+    for count, same, more in zip(rest, (kept, 0), (0, 80), strict=True):
+        at = {4: count, 5: same, 7: more}
         stacks = {(Frame("m.F", "/b/m/f.go", n, 3),): c for n, c in at.items() if c}
         sides.append(stacks | {("m.Far",): 500})
     comparison, sources = differing(

@@ -74,7 +74,7 @@ def causes_of_units(
             at, cause = covering
             found[at] = _also_in(found[at], names, cause)
             causes = _outside(of_unit, causes, cause)
-        begun = len(found)
+        begun, elsewhere = len(found), covering is not None
         causes = tuple(_chosen(of_unit, causes))
         for cause in causes:
             change, is_site = (cause.functions, cause.direction), cause.site is not None
@@ -88,6 +88,7 @@ def causes_of_units(
             if at < len(found) and cause.functions:
                 alike = _measured_as(cpu, cause, found[at])
                 found[at] = _also_in(found[at], names, alike)
+                elsewhere = True
                 continue
             found += (
                 _named(finding, names, number, about)
@@ -99,7 +100,9 @@ def causes_of_units(
         if begun < len(found):
             below = (one for cause in causes for one in why.consequences(cause.id))
             at = max(i for i in range(begun, len(found)) if not found[i].parent)
-            said = "" if cpu is None else _rest(cpu, [*causes, *below])
+            # What other causes' texts have of this unit, nobody adds up.
+            apart = cpu is None or elsewhere
+            said = "" if apart or cpu is None else _rest(cpu, [*causes, *below])
             found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
 

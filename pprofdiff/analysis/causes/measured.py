@@ -382,7 +382,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         first = place_words.in_caller(cpu, place)
         functions = (name, *functions) if first else (*functions, name)
     site = _sites_of(view, cpu, place)[0]
-    known = site is not None and is_large(view.totals, site)
+    known = site is not None and site.agrees and is_large(view.totals, site)
     # Sites have the callees that other causes have.
     aside = place.whole and place.partial
     said = _said_of(view, site, name, delta)
@@ -654,11 +654,12 @@ def _of_site(
         rows = [r for r in rows if any(cpu.sums(owned_by(cpu, [r]).without(claimed)))]
         claim, said = _cost_of(view, cpu, site, claimed, rows, fewer=fewer)
         called = [cpu.names[row] for row in rows] if said else []
-        text = f"{text} {said}".strip()
-    # After another function's name, "it" would be that one.
+    # After another function's name, "it" would be that one, and after the time that
+    # allocating takes, that: growing has more in it.
     whole = not site.helpers and not site.gone
     if whole and (below := [*_through(view, site), *_grows(cpu, site)]):
         text = f"{text} In it: {', '.join(below)}.".strip()
+    text = f"{text} {said}".strip()
     if number == len(sites) and not (
         goes_both_ways(view.totals, view.every, site) or _is_work_of(view, site)
     ):

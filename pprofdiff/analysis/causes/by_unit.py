@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from math import log
 from typing import TYPE_CHECKING
 
@@ -101,8 +102,7 @@ def causes_of_units(
             below = (one for cause in causes for one in why.consequences(cause.id))
             at = max(i for i in range(begun, len(found)) if not found[i].parent)
             # What other causes' texts have of this unit, nobody adds up.
-            apart = cpu is None or elsewhere
-            said = "" if apart or cpu is None else _rest(cpu, [*causes, *below])
+            said = "" if elsewhere else _rest(cpu, [*causes, *below])
             found[at] = found[at]._replace(text=f"{found[at].text} {said}".strip())
     yield from found
 
@@ -150,14 +150,15 @@ def _chosen(of_unit: Comparison, causes: Sequence[Finding]) -> list[Finding]:
     return chosen
 
 
-def _rest(cpu: CPUComparison, known: Sequence[Finding]) -> str:
+def _rest(cpu: CPUComparison | None, known: Sequence[Finding]) -> str:
     """Return which runtime work has most of what causes leave of a unit's change.
 
     "" if they leave little, or it is the program's own.
     """
     claims = [one.claim for one in known if one.claim is not None]
     # Next to bytes, a rest in time would be of what nobody said.
-    if not claims or any(one.site and not one.timed for one in known):
+    open_ = any(one.site and not one.timed for one in known)
+    if cpu is None or not claims or open_:
         return ""
     functions = {name for one in known for name in one.functions}
     left = cpu.all.without(cpu.of(()).plus_all(claims))
@@ -206,14 +207,12 @@ def _changes_alike(
         if any(cpu.way(one.delta(cpu)) != cause.direction for one in places):
             return False
     timed = [one for one in (*known[:1], cause) if one.site is None and one.evidence]
-    facts = [one.evidence[0] for one in timed]
-    old, new = ([getattr(one, side) for one in facts] for side in ("base", "new"))
-    if len(facts) < len((known, cause)) or None in (*old, *new):
-        return True
+    pairs = [(one.evidence[0].base, one.evidence[0].new) for one in timed]
+    # A cause without CPU, or the first one, has nothing to be set against.
     return all(
-        own or other <= MUCH * most
-        for side, rest in ((old, new), (new, old))
-        for own, other, most in zip(side, side[::-1], rest[::-1], strict=True)
+        own[side] or (other[side] or 0.0) <= MUCH * (other[1 - side] or 0.0)
+        for own, other in permutations(pairs, 2)
+        for side in (0, 1)
     )
 
 

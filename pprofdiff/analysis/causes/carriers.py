@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -659,9 +659,10 @@ class Carriers:
         base, new = (bool(self._calling(caller, row, side)) for side in (0, 1))
         return self.diff.has_every_object and base and not new
 
-    def is_recursive(self, row: int) -> bool:
-        """Return whether a stack has a function more than once."""
-        return any(calls_itself(self.diff, side, row) for side in (0, 1))
+    @cached_property
+    def is_recursive(self) -> Callable[[int], bool]:
+        """Whether a stack has a function, given as a row, more than once."""
+        return cache(partial(calls_itself, self.diff))
 
     def _calling(self, caller: int, to: int, side: int) -> list[int]:
         """Return the lines of a changed caller on a side's stacks with `to`."""

@@ -105,21 +105,19 @@ def inlined_now(cpu: CPUComparison, row: int) -> bool | None:
     that calls itself, the compiler inlines the outermost call at most.
     """
     parts = _inlined_parts(cpu, row)
-    if any(calls_itself(cpu.diff, side, row) for side in (0, 1)):
-        return None
     if not parts or max(parts) < NEARLY_ALL or min(parts) > 1 - NEARLY_ALL:
         return None
-    return parts[1] > parts[0]
+    return None if calls_itself(cpu.diff, row) else parts[1] > parts[0]
 
 
-def calls_itself(diff: ProfileDiff, side: int, row: int) -> bool:
-    """Return whether a stack of a side has a function more than once."""
-    profile, union = lines_of(diff, side)
-    mine = union == row
-    for _, _, frames in walk(profile):
-        before = np.append(0, np.cumsum(mine[frames.line]))
-        if (np.diff(before[frames.offsets]) > 1).any():
-            return True
+def calls_itself(diff: ProfileDiff, row: int) -> bool:
+    """Return whether a stack of either side has a function more than once."""
+    for profile, union in (lines_of(diff, side) for side in (0, 1)):
+        mine = union == row
+        for _, _, frames in walk(profile):
+            before = np.append(0, np.cumsum(mine[frames.line]))
+            if (np.diff(before[frames.offsets]) > 1).any():
+                return True
     return False
 
 

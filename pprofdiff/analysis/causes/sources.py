@@ -235,13 +235,11 @@ def _where_lines_run(
     if source is None or not finding.also:
         return finding
     related = (one.lines for one in source.related)
-    changed = [one.function for one in (*source.own, *related)][:1]
+    changed = next((one.function for one in (*source.own, *related)), None)
     also, said, functions = list[str](), list[str](), set(finding.names)
     for names in finding.also:
         own, where = of_unit(names), ""
-        if own is not None and not all(
-            any(_runs(own.carriers, one)) for one in changed
-        ):
+        if own and changed and not any(_runs(own.carriers, changed)):
             found = _of_functions(finding, own.carriers)
             lines = None if found is None else next(iter(found.own), None)
             if lines is None:
